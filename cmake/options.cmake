@@ -1,0 +1,48 @@
+# Options, flags and install folders that all parts share.
+
+option(LEXTRACE_WERROR "Warnings are errors (for those who work on lextrace)" OFF)
+option(LEXTRACE_TESTS "Build the C tests and the fuzzers' replay programs (target: checks)" OFF)
+option(LEXTRACE_FUZZ "Link the fuzzers with libFuzzer (clang)" OFF)
+option(LEXTRACE_PYTHON "Build the Python extension" ON)
+set(LEXTRACE_PYTHONS "" CACHE STRING "Interpreters to build the extension for; empty: the one CMake finds")
+set(LEXTRACE_SANITIZE "" CACHE STRING "Sanitizers, as in address,undefined")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_C_FLAGS_DEBUG "-O0 -g3")
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON) # gnu11
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_INSTALL_MESSAGE LAZY)
+
+include_directories(${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+add_compile_definitions(LEXTRACE_VERSION="${PROJECT_VERSION}")
+add_compile_definitions(_GNU_SOURCE=) # empty: the same as a #define in a file
+add_compile_options(-fno-semantic-interposition)
+if(LEXTRACE_WERROR)
+  add_compile_options(-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror)
+endif()
+if(LEXTRACE_SANITIZE)
+  add_compile_options(-fsanitize=${LEXTRACE_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${LEXTRACE_SANITIZE})
+  if(LEXTRACE_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+if(LEXTRACE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# A wheel and the installed tree have the same layout: lextrace/ (the package) beside the scripts' and the data folder.
+if(SKBUILD)
+  set(LEXTRACE_BIN_DIR ${SKBUILD_SCRIPTS_DIR})
+  set(LEXTRACE_SHARE_DIR ${SKBUILD_DATA_DIR}/share)
+else()
+  set(LEXTRACE_BIN_DIR bin)
+  set(LEXTRACE_SHARE_DIR share)
+endif()
+set(LEXTRACE_PACKAGE_DIR lextrace)
