@@ -118,7 +118,7 @@ class Stream:
 
     def _packet(self, size, events):
         process = self.process
-        header = HEADER.pack(0xC1FC1FC1, process.uuid, self.number, self.begin, self.ticks, self.used * 8, size * 8,
+        header = HEADER.pack(0xC1FC1FC1, process.uuid, 0, self.begin, self.ticks, self.used * 8, size * 8,
                              self.sequence, sum(self.lost), process.monotonic(self.begin), process.realtime(self.begin),
                              self.thread, self.tid, self.packet_stack, events, *self.lost, self.name)
         return (header + b"".join(self.words)).ljust(size, b"\0")

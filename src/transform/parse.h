@@ -1,0 +1,40 @@
+/*
+ * Bytes of a process folder to the structures of trace.h, without files: the part that hostile input meets. Every
+ * function takes what is whole and leaves the rest; errors are -ENOMEM only. What they keep lies in the store.
+ */
+#ifndef LX_TRANSFORM_PARSE_H
+#define LX_TRANSFORM_PARSE_H
+
+#include "transform/store.h"
+#include "transform/trace.h"
+
+/* lextrace/state: false (and defaults in process->state) if the bytes are no state. A newer version is true. */
+bool lx_parse_state(struct lx_process *process, const void *data, size_t size);
+
+/* lextrace/process. `text` is decoded in place and kept. */
+void lx_parse_process(struct lx_process *process, char *text, size_t size);
+
+/* lextrace/lexgions. */
+int lx_parse_lexgions(struct lx_process *process, struct lx_store *store, const void *data, size_t size);
+
+/*
+ * One stream: `data`, 8-byte aligned, is what was appended, `open` (may be NULL) a copy of its lextrace/packet-K. Both
+ * are kept, and the copy's header is completed: events, content_size, packet_size. Without a state the first packet
+ * gives the trace's uuid.
+ */
+int lx_parse_stream(struct lx_process *process, struct lx_store *store, struct lx_stream *stream, const void *data,
+		    size_t size, void *open, size_t open_size);
+
+/* After all streams: threads, times, losses, clock. */
+int lx_parse_finish(struct lx_process *process, struct lx_store *store);
+
+/* Part of lx_parse_finish(): ns_per_tick and its origin. */
+void lx_parse_clock(struct lx_process *process);
+
+/*
+ * Size in bytes of the whole packet at data, or 0: magic, uuid (NULL: any) and sizes are right and the packet
+ * lies within `size` bytes.
+ */
+size_t lx_packet_check(const void *data, size_t size, const uint8_t *uuid);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * Reading a run folder: processes, lexgions, packets, events. Reads whole, killed, torn and still running runs alike;
+ * nothing is written. Tool side: may allocate. Not for several threads at once.
+ */
+#ifndef LX_TRANSFORM_TRACE_H
+#define LX_TRANSFORM_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lextrace/format.h"
+
+struct lx_lexgion {
+	const char *name;   /* name_size bytes, as recorded (unescaped), NUL after them for convenience */
+	const char *file;   /* likewise; "" for C code */
+	uint32_t name_size;
+	uint32_t file_size;
+	uint32_t line;
+	uint32_t flags;     /* LX_LEXGION_* */
+	uint8_t domain;     /* enum lx_domain */
+	bool defined;       /* false: the definition is missing; name is "<unknown>" */
+};
+
+struct lx_thread_info {
+	uint32_t number;
+	uint32_t tid;
+	char name[LX_THREAD_NAME_SIZE + 1]; /* newest name seen; valid UTF-8 */
+	uint64_t first, last;               /* ticks of its packets */
+};
+
+/* One packet, checked: events lies inside the mapping and is a multiple of 8 bytes. */
+struct lx_packet_ref {
+	const struct lx_packet *header;
+	const uint64_t *events;
+	size_t words;
+	bool open;          /* came from lextrace/packet-K */
+};
+
+struct lx_stream {
+	unsigned number;            /* K of stream-K */
+	struct lx_packet_ref *packets;
+	size_t packet_count;
+	bool torn;                  /* bytes at the end were no whole packet */
+};
+
+struct lx_process {
+	struct lx_trace *trace;
+	char *folder;               /* path */
+	const char *name;           /* last part of folder */
+	struct lx_state state;      /* a copy, checked; clock_frequency is never 0 */
+	char *key[16];              /* values of LX_PROCESS_KEYS in their order, unescaped, NULL: absent */
+	size_t key_size[16];
+	bool running;               /* a process with this pid still lives and has not ended its trace */
+	bool killed;                /* ended without an end of the trace (SIGKILL, os._exit, exec, crash) */
+	struct lx_lexgion *lexgions;
+	size_t lexgion_count;       /* ids are 0 .. lexgion_count-1; asking past it is fine with lx_lexgion() */
+	struct lx_thread_info *threads; /* by number, gaps have tid 0 */
+	size_t thread_count;
+	struct lx_stream *streams;
+	size_t stream_count;
+	uint64_t first, last;       /* ticks of the first and last event or packet */
+	uint64_t lost[LX_LOSS_COUNT], lost_total;
+	/* Measured clock: realtime ns = clock_real + (ticks - clock_ticks) * ns_per_tick */
+	uint64_t clock_ticks, clock_real;
+	double ns_per_tick;
+};
+
+struct lx_trace {
+	char *path;                 /* as given, no slash at the end */
+	struct lx_process *processes; /* by time of start */
+	size_t process_count;
+	char *notes;                /* text of RUN/notes or NULL */
+	uint64_t first, last;       /* realtime ns */
+};
+
+struct lx_event {
+	uint64_t ticks;
+	uint32_t kind;              /* enum lx_event_kind */
+	uint32_t value;             /* lexgion id or stack number */
+};
+
+/*
+ * Opens the run at `path`: a run folder, or one process folder of it. Returns 0, or negative errno with one line for
+ * the user in `message`: -ENOENT no such folder; -EINVAL holds no trace; -ENOMEM; other: from the system.
+ * Damage inside a trace is no error: what is whole is read, see torn, killed and lost.
+ */
+int lx_trace_open(const char *path, struct lx_trace **out, char *message, size_t message_size);
+void lx_trace_close(struct lx_trace *trace);
+
+/* Never NULL; undefined ids give "<unknown>". */
+const struct lx_lexgion *lx_lexgion(const struct lx_process *process, uint32_t id);
+
+/* Realtime ns since the epoch of a tick of that process. Rises with ticks. */
+uint64_t lx_real_ns(const struct lx_process *process, uint64_t ticks);
+
+/* Names of format.h's table, "python:function_begin"; "?" for an unknown kind. */
+const char *lx_event_name(uint32_t kind);
+enum lx_role lx_event_role(uint32_t kind);
+bool lx_event_has_lexgion(uint32_t kind);
+
+/* ---- Events of one packet, in order ---- */
+struct lx_cursor {
+	const uint64_t *at, *end;
+	uint64_t ticks;
+};
+
+static inline void lx_cursor_start(struct lx_cursor *cursor, const struct lx_packet_ref *packet)
+{
+	cursor->at = packet->events;
+	cursor->end = packet->events + packet->words;
+	cursor->ticks = packet->header->timestamp_begin;
+}
+
+/* False at the packet's end. An event of an unknown kind has that kind; an extended header cut off ends the packet. */
+static inline bool lx_cursor_next(struct lx_cursor *cursor, struct lx_event *event)
+{
+	const uint64_t mask = (1ull << LX_TIMESTAMP_BITS) - 1;
+
+	if (cursor->at >= cursor->end)
+		return false;
+	uint64_t word = *cursor->at++;
+	uint32_t payload = (uint32_t)(word >> 32);
+
+	event->kind = (uint32_t)(word & 31);
+	if (__builtin_expect(event->kind != LX_EV_EXTENDED, 1)) {
+		cursor->ticks += ((word >> 5) - cursor->ticks) & mask;
+	} else {
+		if (cursor->at >= cursor->end)
+			return false;
+		uint64_t high = *cursor->at++;
+
+		event->kind = (uint32_t)(word >> 5) & (uint32_t)mask;
+		cursor->ticks = (word >> 32) | (high << 32);
+		payload = (uint32_t)(high >> 32);
+	}
+	event->ticks = cursor->ticks;
+	event->value = event->kind == LX_EV_STACK_SWITCH ? payload : LX_LEXGION_ID(payload);
+	return true;
+}
+
+/* ---- All events of a run (or of one process), merged by realtime ---- */
+struct lx_merge;
+struct lx_merged {
+	struct lx_event event;
+	uint64_t real_ns;
+	const struct lx_process *process;
+	const struct lx_thread_info *thread;
+	const struct lx_packet_ref *packet; /* changes when a new packet of that stream begins */
+	bool packet_start;                  /* first event of its packet */
+};
+int lx_merge_open(const struct lx_trace *trace, const struct lx_process *only_or_null, struct lx_merge **out);
+bool lx_merge_next(struct lx_merge *merge, struct lx_merged *out);
+void lx_merge_close(struct lx_merge *merge);
+
+#endif
