@@ -6,11 +6,16 @@
 
 #include "base/text.h"
 
+static void put(FILE *file, const char *text)
+{
+	fwrite_unlocked(text, 1, strlen(text), file);
+}
+
 static void indent(const struct lx_json *json)
 {
 	putc_unlocked('\n', json->file);
 	for (unsigned i = 0; i < json->depth; i++)
-		fputs_unlocked("  ", json->file);
+		put(json->file, "  ");
 }
 
 /* What stands between the value before and the one that comes now. */
@@ -56,13 +61,13 @@ static void quote(FILE *file, const char *text, size_t size)
 			putc_unlocked(byte, file);
 			at++;
 		} else if (byte == '\n') {
-			fputs_unlocked("\\n", file);
+			put(file, "\\n");
 			at++;
 		} else if (byte < 0x20 || byte == 0x7F) {
 			fprintf(file, "\\u%04x", byte);
 			at++;
 		} else if ((length = lx_utf8_length(text + at, size - at)) == 0) {
-			fputs_unlocked("\\ufffd", file);
+			put(file, "\\ufffd");
 			at++;
 		} else {
 			fwrite_unlocked(text + at, 1, length, file);
@@ -160,17 +165,17 @@ void lx_json_double(struct lx_json *json, double value, int decimals)
 		text[length] = '\0';
 	}
 	separate(json);
-	fputs_unlocked(strcmp(text, "-0") == 0 ? "0" : text, json->file);
+	put(json->file, strcmp(text, "-0") == 0 ? "0" : text);
 }
 
 void lx_json_bool(struct lx_json *json, bool value)
 {
 	separate(json);
-	fputs_unlocked(value ? "true" : "false", json->file);
+	put(json->file, value ? "true" : "false");
 }
 
 void lx_json_null(struct lx_json *json)
 {
 	separate(json);
-	fputs_unlocked("null", json->file);
+	put(json->file, "null");
 }
