@@ -41,7 +41,8 @@ static bool packet_samples(const struct lx_process *process, struct lx_clock_sam
 
 void lx_parse_clock(struct lx_process *process)
 {
-	struct lx_clock_sample start = process->state.start, end = process->state.end, first, last;
+	struct lx_clock_sample start = process->state.start, end = process->state.end;
+	struct lx_clock_sample first = {0}, last = {0};
 	double estimate = NS / (double)process->state.clock_frequency, measured;
 	bool packets = packet_samples(process, &first, &last);
 

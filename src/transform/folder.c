@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "transform/folder.h"
 
 #include <dirent.h>

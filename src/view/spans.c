@@ -1,0 +1,301 @@
+#include "view/spans.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define IDS (1u << 24) /* an event can name 24 bits of lexgion id */
+
+/* A call stack that waits while another one of its thread runs. */
+struct parked {
+	uint32_t number;
+	uint32_t depth;
+	uint32_t *lexgions; /* outermost first */
+	struct parked *next;
+};
+
+/*
+ * The state of a thread in a stream. `open` counts the spans of each lexgion that are open on the running stack: it
+ * answers `recursive`, and whether an end has a begin at all, without a search. Its pages exist where it was written.
+ */
+struct runner {
+	const struct lx_process *process;
+	const struct lx_thread_info *thread;
+	const struct lx_spans_ops *ops;
+	void *context;
+	struct lx_spans_totals *totals;
+	struct lx_span *spans;
+	uint32_t depth, room;
+	uint32_t stack;             /* number of the running stack */
+	uint32_t *open;
+	struct parked **parked;     /* hash table by number; a power of two */
+	size_t parked_count, parked_room;
+	uint64_t last;              /* ticks of the thread's last event */
+	bool failed;                /* no memory */
+};
+
+static bool grow(struct runner *run)
+{
+	uint32_t room = run->room ? 2 * run->room : 256;
+	struct lx_span *spans = room > run->room ? realloc(run->spans, room * sizeof(*spans)) : NULL;
+
+	if (!spans) {
+		run->failed = true;
+		return false;
+	}
+	run->spans = spans;
+	run->room = room;
+	for (uint32_t i = 1; i < run->depth; i++)
+		spans[i].parent = &spans[i - 1];
+	return true;
+}
+
+static inline void enter(struct runner *run, uint32_t lexgion, uint64_t ticks, bool resumed)
+{
+	struct lx_span *span;
+
+	if (__builtin_expect(run->depth == run->room, 0) && !grow(run))
+		return;
+	span = &run->spans[run->depth];
+	span->lexgion = lexgion;
+	span->depth = run->depth;
+	span->resumed = resumed;
+	span->recursive = run->open[lexgion]++ > 0;
+	span->begin = ticks;
+	span->children = 0;
+	span->data = NULL;
+	span->parent = run->depth > 0 ? span - 1 : NULL;
+	run->depth++;
+	if (run->ops->enter)
+		run->ops->enter(run->context, run->process, run->thread, span);
+}
+
+static inline void leave(struct runner *run, uint64_t ticks, enum lx_ended ended)
+{
+	struct lx_span *span = &run->spans[run->depth - 1];
+
+	span->end = ticks;
+	span->ended = ended;
+	if (span->parent)
+		span->parent->children += ticks - span->begin;
+	run->open[span->lexgion]--;
+	if (run->ops->leave)
+		run->ops->leave(run->context, run->process, run->thread, span);
+	run->depth--;
+}
+
+static void leave_all(struct runner *run, uint64_t ticks, enum lx_ended ended)
+{
+	while (run->depth > 0) {
+		leave(run, ticks, ended);
+		run->totals->closed_open += ended == LX_ENDED_OPEN;
+	}
+}
+
+/* The end of a call that is not the innermost open one. */
+static void leave_inner(struct runner *run, uint32_t lexgion, uint64_t ticks, enum lx_ended ended)
+{
+	if (run->open[lexgion] == 0) {
+		run->totals->dropped_ends++;
+		return;
+	}
+	while (run->spans[run->depth - 1].lexgion != lexgion) {
+		leave(run, ticks, LX_ENDED_LOST);
+		run->totals->closed_lost++;
+	}
+	leave(run, ticks, ended);
+}
+
+static inline void close_call(struct runner *run, uint32_t lexgion, uint64_t ticks, enum lx_ended ended)
+{
+	if (__builtin_expect(run->depth > 0 && run->spans[run->depth - 1].lexgion == lexgion, 1))
+		leave(run, ticks, ended);
+	else
+		leave_inner(run, lexgion, ticks, ended);
+}
+
+static struct parked **find_parked(struct runner *run, uint32_t number)
+{
+	struct parked **link = &run->parked[(number * 2654435761u) & (run->parked_room - 1)];
+
+	while (*link && (*link)->number != number)
+		link = &(*link)->next;
+	return link;
+}
+
+static bool grow_parked(struct runner *run)
+{
+	size_t room = run->parked_room ? 2 * run->parked_room : 64, old = run->parked_room;
+	struct parked **table = calloc(room, sizeof(struct parked *)), **before = run->parked;
+
+	if (!table)
+		return false;
+	run->parked = table;
+	run->parked_room = room;
+	for (size_t i = 0; i < old; i++) {
+		for (struct parked *stack = before[i], *next; stack; stack = next) {
+			struct parked **link = find_parked(run, stack->number);
+
+			next = stack->next;
+			stack->next = NULL;
+			*link = stack;
+		}
+	}
+	free(before);
+	return true;
+}
+
+/* Keeps the running stack's calls for later; a stack without open calls needs no place. */
+static bool park(struct runner *run)
+{
+	struct parked *stack, **link;
+
+	if (run->parked_count >= run->parked_room && !grow_parked(run))
+		return false;
+	if (run->depth == 0)
+		return true;
+	stack = malloc(sizeof(*stack) + run->depth * sizeof(*stack->lexgions));
+	if (!stack)
+		return false;
+	stack->number = run->stack;
+	stack->depth = run->depth;
+	stack->lexgions = (uint32_t *)(stack + 1);
+	stack->next = NULL;
+	for (uint32_t i = 0; i < run->depth; i++)
+		stack->lexgions[i] = run->spans[i].lexgion;
+	link = find_parked(run, run->stack);
+	*link = stack;
+	run->parked_count++;
+	return true;
+}
+
+static void switch_stack(struct runner *run, uint32_t number, uint64_t ticks)
+{
+	struct parked *stack, **link;
+
+	if (number == run->stack)
+		return;
+	if (!park(run)) {
+		run->failed = true;
+		return;
+	}
+	leave_all(run, ticks, LX_ENDED_SWITCH);
+	run->stack = number;
+	link = find_parked(run, number);
+	stack = *link;
+	if (!stack)
+		return;
+	*link = stack->next;
+	run->parked_count--;
+	for (uint32_t i = 0; i < stack->depth; i++)
+		enter(run, stack->lexgions[i], ticks, true);
+	free(stack);
+}
+
+/* The thread is over: what runs is closed; what is parked had its last slice closed when it stopped. */
+static void end_thread(struct runner *run)
+{
+	leave_all(run, run->last, LX_ENDED_OPEN);
+	for (size_t i = 0; i < run->parked_room; i++) {
+		while (run->parked[i]) {
+			struct parked *stack = run->parked[i];
+
+			run->parked[i] = stack->next;
+			free(stack);
+		}
+	}
+	run->parked_count = 0;
+}
+
+static void start_packet(struct runner *run, const struct lx_packet *packet)
+{
+	const struct lx_thread_info *thread = &run->process->threads[packet->thread];
+
+	if (run->thread != thread) {
+		end_thread(run);
+		run->thread = thread;
+		run->stack = packet->stack;
+		run->last = 0;
+	}
+	if (run->last < packet->timestamp_begin)
+		run->last = packet->timestamp_begin;
+	/* Without losses this is the running stack already. */
+	switch_stack(run, packet->stack, run->last);
+}
+
+static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
+{
+	static const uint8_t roles[LX_EV_COUNT] = {
+#define LX_X(id, NAME, domain, name, role, payload) [id] = LX_ROLE_##role,
+		LX_EVENT_KINDS(LX_X)
+#undef LX_X
+	};
+	struct lx_spans_totals *totals = run->totals;
+	struct lx_cursor cursor;
+	struct lx_event event;
+
+	start_packet(run, packet->header);
+	lx_cursor_start(&cursor, packet);
+	while (lx_cursor_next(&cursor, &event)) {
+		totals->events++;
+		if (__builtin_expect(event.ticks < run->last, 0))
+			event.ticks = run->last; /* a damaged trace only: time never runs backwards in a thread */
+		run->last = event.ticks;
+		if (event.kind >= LX_EV_COUNT)
+			continue;
+		totals->kinds[event.kind]++;
+		switch (roles[event.kind]) {
+		case LX_ROLE_BEGIN:
+			totals->begins++;
+			enter(run, event.value, event.ticks, false);
+			break;
+		case LX_ROLE_RESUME:
+			enter(run, event.value, event.ticks, true);
+			break;
+		case LX_ROLE_END:
+			close_call(run, event.value, event.ticks, LX_ENDED_RETURN);
+			break;
+		case LX_ROLE_SUSPEND:
+			close_call(run, event.value, event.ticks, LX_ENDED_YIELD);
+			break;
+		case LX_ROLE_UNWIND:
+			close_call(run, event.value, event.ticks, LX_ENDED_UNWIND);
+			break;
+		default:
+			if (event.kind == LX_EV_STACK_SWITCH)
+				switch_stack(run, event.value, event.ticks);
+			break;
+		}
+	}
+}
+
+static void run_stream(struct runner *run, const struct lx_stream *stream)
+{
+	run->thread = NULL;
+	for (size_t i = 0; i < stream->packet_count && !run->failed; i++)
+		run_packet(run, &stream->packets[i]);
+	if (run->thread)
+		end_thread(run);
+}
+
+int lx_spans_run(const struct lx_process *process, const struct lx_spans_ops *ops, void *context,
+		 struct lx_spans_totals *totals)
+{
+	struct runner run = {.process = process, .ops = ops, .context = context, .totals = totals};
+
+	/* Reserved, not used: a page comes into being when an id of its range is met. */
+	run.open = mmap(NULL, IDS * sizeof(*run.open), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			-1, 0);
+	if (run.open == MAP_FAILED || !grow_parked(&run) || !grow(&run)) {
+		run.failed = true;
+	} else {
+		for (size_t i = 0; i < process->stream_count && !run.failed; i++)
+			run_stream(&run, &process->streams[i]);
+	}
+	if (run.open != MAP_FAILED)
+		munmap(run.open, IDS * sizeof(*run.open));
+	free(run.spans);
+	free(run.parked);
+	return run.failed ? -ENOMEM : 0;
+}
