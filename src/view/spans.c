@@ -32,6 +32,7 @@ struct runner {
 	struct parked **parked;     /* hash table by number; a power of two */
 	size_t parked_count, parked_room;
 	uint64_t last;              /* ticks of the thread's last event */
+	uint64_t kinds[LX_EV_COUNT], unknown;
 	bool failed;                /* no memory */
 };
 
@@ -231,23 +232,24 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 		LX_EVENT_KINDS(LX_X)
 #undef LX_X
 	};
-	struct lx_spans_totals *totals = run->totals;
 	struct lx_cursor cursor;
 	struct lx_event event;
+	uint64_t last;
 
 	start_packet(run, packet->header);
+	last = run->last;
 	lx_cursor_start(&cursor, packet);
 	while (lx_cursor_next(&cursor, &event)) {
-		totals->events++;
-		if (__builtin_expect(event.ticks < run->last, 0))
-			event.ticks = run->last; /* a damaged trace only: time never runs backwards in a thread */
-		run->last = event.ticks;
-		if (event.kind >= LX_EV_COUNT)
+		if (__builtin_expect(event.ticks < last, 0))
+			event.ticks = last; /* a damaged trace only: time never runs backwards in a thread */
+		last = event.ticks;
+		if (__builtin_expect(event.kind >= LX_EV_COUNT, 0)) {
+			run->unknown++;
 			continue;
-		totals->kinds[event.kind]++;
+		}
+		run->kinds[event.kind]++;
 		switch (roles[event.kind]) {
 		case LX_ROLE_BEGIN:
-			totals->begins++;
 			enter(run, event.value, event.ticks, false);
 			break;
 		case LX_ROLE_RESUME:
@@ -268,6 +270,7 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 			break;
 		}
 	}
+	run->last = last;
 }
 
 static void run_stream(struct runner *run, const struct lx_stream *stream)
@@ -277,6 +280,17 @@ static void run_stream(struct runner *run, const struct lx_stream *stream)
 		run_packet(run, &stream->packets[i]);
 	if (run->thread)
 		end_thread(run);
+}
+
+static void add_totals(const struct runner *run, struct lx_spans_totals *totals)
+{
+	totals->events += run->unknown;
+	for (unsigned kind = 0; kind < LX_EV_COUNT; kind++) {
+		totals->events += run->kinds[kind];
+		totals->kinds[kind] += run->kinds[kind];
+		if (lx_event_role(kind) == LX_ROLE_BEGIN)
+			totals->begins += run->kinds[kind];
+	}
 }
 
 int lx_spans_run(const struct lx_process *process, const struct lx_spans_ops *ops, void *context,
@@ -293,6 +307,7 @@ int lx_spans_run(const struct lx_process *process, const struct lx_spans_ops *op
 		for (size_t i = 0; i < process->stream_count && !run.failed; i++)
 			run_stream(&run, &process->streams[i]);
 	}
+	add_totals(&run, totals);
 	if (run.open != MAP_FAILED)
 		munmap(run.open, IDS * sizeof(*run.open));
 	free(run.spans);
