@@ -15,7 +15,7 @@
 struct lx_option {
 	const char *name;     /* long name without dashes */
 	char letter;          /* 0: none */
-	const char *value;    /* what it takes, for help: "DIR"; NULL: a switch */
+	const char *value;    /* what it takes, for help: "DIR"; "A [B]": its words are the last; "A,...": a list; NULL: a switch */
 	const char *help;     /* one sentence, no full stop */
 	const char *choices;  /* "self total calls": blank-separated right values, for completion and checks; NULL: free */
 };

@@ -1,0 +1,100 @@
+/* The program: finds the command and hands the other words to it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/runs.h"
+
+#define COMMANDS_MAX 32
+
+/* Words that no command has: what was meant? */
+static int unknown_command(const char *word)
+{
+	const char *names[COMMANDS_MAX];
+	size_t count = 0;
+
+	while (lx_commands[count] && count < COMMANDS_MAX) {
+		names[count] = lx_commands[count]->name;
+		count++;
+	}
+	if (word[0] == '-') {
+		lx_error("no option %s before a command; see lextrace --help", word);
+		return LX_STATUS_USAGE;
+	}
+	const char *near = lx_nearest(word, names, count);
+
+	if (near)
+		lx_error("no command %s; did you mean %s?", word, near);
+	else
+		lx_error("no command %s; to trace a program: lextrace run %s", word, word);
+	return LX_STATUS_USAGE;
+}
+
+/* lextrace --man [COMMAND]: the page in roff, for the build; lextrace --runs: run folders here, for completion. */
+static int hidden(int argc, char **argv)
+{
+	const struct lx_command *command = argc > 2 ? lx_command_find(argv[2]) : NULL;
+
+	if (strcmp(argv[1], "--runs") == 0) {
+		lx_runs_print(stdout);
+		return LX_STATUS_OK;
+	}
+	if (argc > 2 && !command)
+		return unknown_command(argv[2]);
+	lx_man_page(command, stdout);
+	return LX_STATUS_OK;
+}
+
+static int help(int argc, char **argv)
+{
+	const struct lx_command *command = argc > 2 ? lx_command_find(argv[2]) : NULL;
+
+	if (argc > 2 && !command)
+		return unknown_command(argv[2]);
+	if (command)
+		lx_help_command(command, stdout);
+	else
+		lx_help_program(stdout);
+	return LX_STATUS_OK;
+}
+
+static int is(const char *word, const char *a, const char *b)
+{
+	return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	struct lx_args args;
+	bool done;
+
+	if (argc < 2 || is(argv[1], "-h", "--help") || strcmp(argv[1], "help") == 0)
+		return help(argc, argv);
+	if (is(argv[1], "-V", "--version")) {
+		printf("lextrace %s\n", LEXTRACE_VERSION);
+		return LX_STATUS_OK;
+	}
+	if (is(argv[1], "--man", "--runs"))
+		return hidden(argc, argv);
+
+	const struct lx_command *command = lx_command_find(argv[1]);
+
+	if (!command)
+		return unknown_command(argv[1]);
+	int status = lx_args_parse(command, argc - 2, argv + 2, &args, &done);
+
+	return status != LX_STATUS_OK || done ? status : command->run(command, &args);
+}
+
+int main(int argc, char **argv)
+{
+	int status = dispatch(argc, argv);
+
+	if (fflush(stdout) != 0 && errno != EPIPE && status == LX_STATUS_OK) {
+		lx_error("cannot write the answer: %s", strerror(errno));
+		status = LX_STATUS_FAILED;
+	}
+	return status;
+}

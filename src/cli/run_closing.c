@@ -1,0 +1,115 @@
+/* The line that ends a run whose program was our child. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "cli/output.h"
+#include "cli/run.h"
+#include "transform/trace.h"
+
+static uint64_t events_of(const struct lx_process *process)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < process->stream_count; i++) {
+		for (size_t j = 0; j < process->streams[i].packet_count; j++) {
+			const struct lx_packet_ref *packet = &process->streams[i].packets[j];
+			struct lx_cursor cursor;
+			struct lx_event event;
+
+			events += packet->header->events;
+			if (packet->header->events) /* an open packet does not know */
+				continue;
+			lx_cursor_start(&cursor, packet);
+			while (lx_cursor_next(&cursor, &event))
+				events++;
+		}
+	}
+	return events;
+}
+
+static uint64_t bytes_of(const struct lx_process *process)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < process->stream_count; i++)
+		for (size_t j = 0; j < process->streams[i].packet_count; j++)
+			bytes += process->streams[i].packets[j].header->content_size / 8;
+	return bytes;
+}
+
+/* "none lost", or "LOST 12 (disk full at 2.81 s)". */
+static void losses(const struct lx_trace *trace, char *out, size_t size)
+{
+	static const char *const texts[] = {
+#define LX_X(number, NAME, field, text) [number] = text,
+		LX_LOSSES(LX_X)
+#undef LX_X
+	};
+	char count[LX_NUMBER_SIZE], moment[LX_NUMBER_SIZE];
+	uint64_t lost = 0, first_at = 0;
+	unsigned cause = 0;
+
+	for (size_t i = 0; i < trace->process_count; i++) {
+		const struct lx_process *process = &trace->processes[i];
+
+		lost += process->lost_total;
+		for (unsigned j = 0; j < LX_LOSS_COUNT; j++) {
+			uint64_t at = process->state.lost_at[j] ? lx_real_ns(process, process->state.lost_at[j]) : 0;
+
+			if (at && (!first_at || at < first_at)) {
+				first_at = at;
+				cause = j;
+			}
+		}
+	}
+	if (!lost)
+		snprintf(out, size, "none lost");
+	else if (!first_at)
+		snprintf(out, size, "LOST %s", lx_format_count(count, sizeof(count), lost));
+	else
+		snprintf(out, size, "LOST %s (%s at %s)", lx_format_count(count, sizeof(count), lost), texts[cause],
+			 lx_format_seconds(moment, sizeof(moment),
+					   first_at > trace->first ? (double)(first_at - trace->first) : 0));
+}
+
+/* " (2 killed, read as they are)" or "". The signal is known of the program itself only. */
+static void kills(const struct lx_trace *trace, int status, char *out, size_t size)
+{
+	size_t killed = 0;
+	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+
+	for (size_t i = 0; i < trace->process_count; i++)
+		killed += trace->processes[i].killed;
+	out[0] = '\0';
+	if (killed)
+		snprintf(out, size, " (%zu killed%s%s, read as %s)", killed, name && killed == 1 ? " by SIG" : "",
+			 name && killed == 1 ? name : "", killed == 1 ? "it is" : "they are");
+}
+
+void lx_run_closing_line(const struct lx_run_folder *folder, int status)
+{
+	char message[512], count[LX_NUMBER_SIZE], processes[LX_NUMBER_SIZE], time[LX_NUMBER_SIZE], size[LX_NUMBER_SIZE];
+	char lost[160], killed[80];
+	uint64_t events = 0, bytes = 0;
+	struct lx_trace *trace;
+
+	if (lx_trace_open(folder->absolute, &trace, message, sizeof(message)) != 0) {
+		lx_error("nothing was traced: no Python that reads PYTHONPATH was started (-I and -E do not), or lextrace has no "
+			 "extension for it");
+		return;
+	}
+	for (size_t i = 0; i < trace->process_count; i++) {
+		events += events_of(&trace->processes[i]);
+		bytes += bytes_of(&trace->processes[i]);
+	}
+	losses(trace, lost, sizeof(lost));
+	kills(trace, status, killed, sizeof(killed));
+	lx_error("%s event%s of %s in %s, %s, %s%s: lextrace report %s", lx_format_count(count, sizeof(count), events),
+		 events == 1 ? "" : "s", lx_format_plural(processes, sizeof(processes), trace->process_count, "process"),
+		 lx_format_seconds(time, sizeof(time), (double)(trace->last - trace->first)),
+		 lx_format_bytes(size, sizeof(size), bytes), lost, killed, folder->shown);
+	lx_trace_close(trace);
+}
