@@ -1,0 +1,121 @@
+"""lextrace: what a Python program does and when.
+
+Most programs need nothing from here: ``lextrace run app.py`` traces them as they are. This module starts and stops
+recording from inside a program and names stretches of it::
+
+    import lextrace
+
+    with lextrace.session("my-run"):
+        with lextrace.region("IO", "read_loop"):
+            read()
+"""
+from __future__ import annotations
+
+import os
+import sys
+
+try:
+    from ._core import region, version as __version__
+    from . import _core
+except ImportError as _error:  # pragma: no cover - depends on the interpreter
+    raise ImportError(
+        f"lextrace has no extension for Python {sys.version_info[0]}.{sys.version_info[1]} here: "
+        f"{sys.executable} -m pip install lextrace",
+        name="lextrace._core",
+    ) from _error
+
+from ._decorate import fn
+
+__all__ = ["active", "fn", "folder", "region", "session", "start", "stop"]
+
+_registered = False
+
+
+def start(run: str | os.PathLike[str] | None = None, *, c_calls: bool = False, follow: bool = True) -> str:
+    """Start recording every Python function of this process, from here on, in all threads.
+
+    run: the run folder; made if it is missing, and added to if it is there. Default: the folder of ``lextrace run``
+    if the program runs under it, else ``lextrace-PROGRAM-N`` in the current folder with the next free N.
+    c_calls: also record calls of C functions. follow: forked children record, too.
+
+    Returns the run folder's absolute path. Raises RuntimeError when recording already, OSError when the folder cannot
+    be made or written.
+
+    >>> path = lextrace.start()
+    >>> lextrace.stop()
+    """
+    global _registered
+    if _core.active():
+        raise RuntimeError("lextrace is recording already")
+    program = _program()
+    if run is None:
+        run = os.environ.get("LEXTRACE_DIR") or _new_folder(program)
+    path = os.path.abspath(os.fspath(run))
+    if not _registered:
+        _registered = True
+        os.register_at_fork(after_in_child=_core.after_fork_child)
+    _core.start(
+        run=os.fsencode(path),
+        program=os.fsencode(program),
+        executable=os.fsencode(sys.executable or ""),
+        python=sys.version.split()[0].encode(),
+        argv=b"\0".join(os.fsencode(word) for word in sys.argv),
+        c_calls=c_calls,
+        follow=follow,
+    )
+    return path
+
+
+def stop() -> None:
+    """Stop recording and complete the trace. Nothing happens when nothing is recorded."""
+    _core.stop()
+
+
+def active() -> bool:
+    """Whether this process records now."""
+    return _core.active()
+
+
+def folder() -> str:
+    """The run folder of the recording at hand; '' without one."""
+    return _core.folder()
+
+
+class session:
+    """Record while a ``with`` block runs; parameters as for :func:`start`.
+
+    >>> with lextrace.session() as path:
+    ...     work()
+    """
+
+    def __init__(self, run=None, *, c_calls: bool = False, follow: bool = True):
+        self._settings = {"run": run, "c_calls": c_calls, "follow": follow}
+
+    def __enter__(self) -> str:
+        return start(**self._settings)
+
+    def __exit__(self, *exception) -> None:
+        stop()
+
+
+def _program() -> str:
+    name = os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python"
+    return name[:-3] if name.endswith(".py") else name
+
+
+def _new_folder(program: str) -> str:
+    for number in range(1, 1_000_000):
+        path = os.path.abspath(f"lextrace-{program}-{number}")
+        try:
+            os.mkdir(path)
+            return path
+        except FileExistsError:
+            continue
+    raise FileExistsError(f"no free name lextrace-{program}-N in {os.getcwd()}")
+
+
+def load_ipython_extension(ipython) -> None:
+    """``%load_ext lextrace`` makes the magic ``%%lextrace`` known."""
+    from ._magic import register
+
+    register(ipython)

@@ -1,0 +1,101 @@
+/*
+ * The Python domain: what its files share. Everything here runs with the GIL held. No hook raises, and none runs code of
+ * the program: no attribute look-up that a class could answer, no repr, no call.
+ */
+#ifndef LX_CAPTURE_PYTHON_H
+#define LX_CAPTURE_PYTHON_H
+
+#include "capture/python_compat.h"
+#include "record/record.h"
+
+#define LX_FUNCTION_KINDS (1u << LX_EV_FUNCTION_BEGIN | 1u << LX_EV_FUNCTION_RESUME)
+#define LX_C_CALL_KINDS (1u << LX_EV_C_CALL_BEGIN)
+
+/* ---- python_code.c: code objects to lexgion words ---- */
+
+struct lx_code_entry {
+	const PyCodeObject *code; /* NULL: free */
+	uint32_t word;
+};
+
+extern struct lx_code_entry *lx_codes;
+extern size_t lx_codes_mask;
+
+static inline size_t lx_code_hash(const void *code)
+{
+	return (uint64_t)((uintptr_t)code >> 4) * 0x9E3779B97F4A7C15u >> 24;
+}
+
+uint32_t lx_code_word_slow(PyCodeObject *code);
+
+/* The lexgion word of a code object. One look at one table entry nearly always. */
+static inline uint32_t lx_code_word(PyCodeObject *code)
+{
+	const struct lx_code_entry *entry = &lx_codes[lx_code_hash(code) & lx_codes_mask];
+
+	return lx_likely(entry->code == code) ? entry->word : lx_code_word_slow(code);
+}
+
+/* Readies the tables for a session, and the running interpreter's code objects. 0 or -ENOMEM. */
+int lx_codes_start(void);
+
+/* The text of a str as format.h wants it: UTF-8, a lone surrogate as its 3 bytes. At most `space` bytes. */
+size_t lx_text_of(PyObject *string, char *out, size_t space);
+
+/* ---- python_callable.c: C callables to lexgion words ---- */
+
+/* True for what runs as a Python function: it has events of its own and no C call. */
+static inline bool lx_is_python_function(PyObject *callable)
+{
+	return PyFunction_Check(callable) || (PyMethod_Check(callable) && PyFunction_Check(PyMethod_GET_FUNCTION(callable)));
+}
+
+uint32_t lx_callable_word(PyObject *callable);
+void lx_callables_start(void);
+
+/* ---- python_thread.c ---- */
+
+/* The calling thread's first event: its state, named. NULL: leave the event out. */
+struct lx_thread *lx_python_thread_first(PyThreadState *state);
+/* The datastack of the thread is another one than at its last event: maybe a greenlet switch. */
+void lx_python_stack_moved(struct lx_thread *thread, const PyThreadState *state);
+
+/*
+ * First lines of every hook: the thread, with its guard set and its stack of calls the running one; NULL: leave the event
+ * out. lx_hook_leave is its end.
+ */
+static inline struct lx_thread *lx_hook_enter(PyThreadState *state)
+{
+	struct lx_thread *thread = lx_thread_self;
+
+	if (lx_unlikely(!thread || thread->busy)) {
+		if (thread) {
+			thread->reentered++;
+			return NULL;
+		}
+		thread = lx_python_thread_first(state);
+		if (!thread)
+			return NULL;
+	}
+	thread->busy = 1;
+	if (lx_unlikely(state->datastack_chunk != thread->mark))
+		lx_python_stack_moved(thread, state);
+	return thread;
+}
+
+static inline void lx_hook_leave(struct lx_thread *thread)
+{
+	thread->busy = 0;
+}
+
+/* ---- python_monitoring.c (3.12 and later) and python_profile.c (3.11): one of them is built in ---- */
+
+/*
+ * Sets the hooks of the running interpreter. Returns 0, or -1 with a Python exception set: RuntimeError when no tool id
+ * is free.
+ */
+int lx_python_hooks_set(bool c_calls);
+/* Takes the running interpreter's hooks away; no harm where there are none. Never leaves an exception set. */
+void lx_python_hooks_clear(void);
+
+#endif

@@ -1,0 +1,155 @@
+#include "capture/python.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SPACE 4096u
+#define INTERPRETERS 64 /* code objects of later ones are looked up by their text each time: right, only slower */
+
+static struct lx_code_entry none; /* so that the table is never NULL */
+struct lx_code_entry *lx_codes = &none;
+size_t lx_codes_mask;
+static size_t used;
+
+static Py_ssize_t extra_index[INTERPRETERS]; /* + 1; 0: not asked for yet */
+
+static struct lx_code_entry *find(struct lx_code_entry *table, size_t mask, const void *code)
+{
+	size_t at = lx_code_hash(code) & mask;
+
+	while (table[at].code && table[at].code != code)
+		at = (at + 1) & mask;
+	return &table[at];
+}
+
+/* A code object dies: its address may soon be another's. */
+static void forget(void *code)
+{
+	struct lx_code_entry *entry = find(lx_codes, lx_codes_mask, code);
+	size_t hole, at;
+
+	if (!entry->code)
+		return;
+	used--;
+	/* Entries behind the hole move up, so that no search ends too early. */
+	hole = (size_t)(entry - lx_codes);
+	lx_codes[hole].code = NULL;
+	for (at = (hole + 1) & lx_codes_mask; lx_codes[at].code; at = (at + 1) & lx_codes_mask) {
+		size_t home = lx_code_hash(lx_codes[at].code) & lx_codes_mask;
+
+		if (((at - home) & lx_codes_mask) >= ((at - hole) & lx_codes_mask)) {
+			lx_codes[hole] = lx_codes[at];
+			lx_codes[at].code = NULL;
+			hole = at;
+		}
+	}
+}
+
+static int grow(void)
+{
+	size_t space = lx_codes == &none ? FIRST_SPACE : (lx_codes_mask + 1) * 2;
+	struct lx_code_entry *larger = calloc(space, sizeof *larger);
+
+	if (!larger)
+		return -ENOMEM;
+	for (size_t i = 0; i <= lx_codes_mask; i++)
+		if (lx_codes[i].code)
+			*find(larger, space - 1, lx_codes[i].code) = lx_codes[i];
+	if (lx_codes != &none)
+		free(lx_codes);
+	lx_codes = larger;
+	lx_codes_mask = space - 1;
+	return 0;
+}
+
+int lx_codes_start(void)
+{
+	static uint32_t generation;
+	int64_t interpreter = PyInterpreterState_GetID(PyInterpreterState_Get());
+
+	if (interpreter >= 0 && interpreter < INTERPRETERS && !extra_index[interpreter])
+		extra_index[interpreter] = lx_code_extra_request(forget) + 1;
+	if (generation != lx_session_generation) { /* the words of the session before are void */
+		generation = lx_session_generation;
+		memset(lx_codes, 0, (lx_codes_mask + 1) * sizeof *lx_codes);
+		used = 0;
+	}
+	return lx_codes == &none ? grow() : 0;
+}
+
+size_t lx_text_of(PyObject *string, char *out, size_t space)
+{
+	size_t size = 0;
+
+	if (!PyUnicode_Check(string))
+		return 0;
+	int kind = PyUnicode_KIND(string);
+	const void *data = PyUnicode_DATA(string);
+	Py_ssize_t length = PyUnicode_GET_LENGTH(string);
+
+	for (Py_ssize_t i = 0; i < length && size + 4 <= space; i++) {
+		Py_UCS4 c = PyUnicode_READ(kind, data, i);
+
+		if (c < 0x80) {
+			out[size++] = (char)c;
+		} else if (c < 0x800) {
+			out[size++] = (char)(0xC0 | c >> 6);
+			out[size++] = (char)(0x80 | (c & 0x3F));
+		} else if (c < 0x10000) {
+			out[size++] = (char)(0xE0 | c >> 12);
+			out[size++] = (char)(0x80 | (c >> 6 & 0x3F));
+			out[size++] = (char)(0x80 | (c & 0x3F));
+		} else {
+			out[size++] = (char)(0xF0 | c >> 18);
+			out[size++] = (char)(0x80 | (c >> 12 & 0x3F));
+			out[size++] = (char)(0x80 | (c >> 6 & 0x3F));
+			out[size++] = (char)(0x80 | (c & 0x3F));
+		}
+	}
+	return size;
+}
+
+static uint32_t define(const PyCodeObject *code)
+{
+	/* One byte more than is kept, so that the definition shows that it was cut. */
+	static char name[LX_DEFINITION_TEXT_MAX + 4], file[LX_DEFINITION_TEXT_MAX + 4];
+	const int generator = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+	struct lx_place place = {
+		.name = name,
+		.file = file,
+		.name_size = lx_text_of(code->co_qualname, name, sizeof name),
+		.file_size = lx_text_of(code->co_filename, file, sizeof file),
+		.line = code->co_firstlineno > 0 ? (uint32_t)code->co_firstlineno : 0,
+		.domain = LX_DOMAIN_PYTHON,
+		.flags = code->co_flags & generator ? LX_LEXGION_GENERATOR : 0,
+	};
+
+	return lx_lexgion_define(&place);
+}
+
+uint32_t lx_code_word_slow(PyCodeObject *code)
+{
+	struct lx_code_entry *entry = find(lx_codes, lx_codes_mask, code);
+
+	if (entry->code == code)
+		return entry->word;
+	uint32_t word = define(code);
+	int64_t interpreter = PyInterpreterState_GetID(PyInterpreterState_Get());
+
+	if (interpreter < 0 || interpreter >= INTERPRETERS || !extra_index[interpreter])
+		return word;
+	if ((used + 1) * 2 > lx_codes_mask && grow() != 0)
+		return word;
+	/* The extra slot tells when the code object dies; without it the entry could outlive it and name another. */
+	struct lx_exception saved = lx_exception_save();
+
+	if (lx_code_extra_set((PyObject *)code, extra_index[interpreter] - 1, code) != 0) {
+		lx_exception_restore(saved);
+		return word;
+	}
+	lx_exception_restore(saved);
+	*find(lx_codes, lx_codes_mask, code) = (struct lx_code_entry){code, word};
+	used++;
+	return word;
+}

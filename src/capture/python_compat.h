@@ -1,0 +1,76 @@
+/* Every difference between the supported CPython versions (3.11 to 3.14) that capture has to know. */
+#ifndef LX_CAPTURE_PYTHON_COMPAT_H
+#define LX_CAPTURE_PYTHON_COMPAT_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#if PY_VERSION_HEX < 0x030b0000
+#error "lextrace needs CPython 3.11 or later"
+#endif
+
+/* sys.monitoring is the source of events; before 3.12 it is the C profile function. */
+#define LX_MONITORING (PY_VERSION_HEX >= 0x030c0000)
+
+/* The current thread's state; NULL where there is none. */
+static inline PyThreadState *lx_python_thread_state(void)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	return PyThreadState_GetUnchecked();
+#else
+	return _PyThreadState_UncheckedGet();
+#endif
+}
+
+#if LX_MONITORING
+/* The address of the running frame: what tells one open call from another of the same code. Never followed. */
+static inline const void *lx_python_frame(const PyThreadState *state)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	return state->current_frame;
+#else
+	return state->cframe->current_frame;
+#endif
+}
+#endif
+
+/* Extra slots of code objects. */
+#if PY_VERSION_HEX >= 0x030c0000
+#define lx_code_extra_request PyUnstable_Eval_RequestCodeExtraIndex
+#define lx_code_extra_set PyUnstable_Code_SetExtra
+#else
+#define lx_code_extra_request _PyEval_RequestCodeExtraIndex
+#define lx_code_extra_set _PyCode_SetExtra
+#endif
+
+/* The exception at hand, taken aside while a hook's rare part calls into CPython. */
+struct lx_exception {
+#if PY_VERSION_HEX >= 0x030c0000
+	PyObject *value;
+#else
+	PyObject *type, *value, *traceback;
+#endif
+};
+
+static inline struct lx_exception lx_exception_save(void)
+{
+	struct lx_exception saved;
+
+#if PY_VERSION_HEX >= 0x030c0000
+	saved.value = PyErr_GetRaisedException();
+#else
+	PyErr_Fetch(&saved.type, &saved.value, &saved.traceback);
+#endif
+	return saved;
+}
+
+static inline void lx_exception_restore(struct lx_exception saved)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+	PyErr_SetRaisedException(saved.value);
+#else
+	PyErr_Restore(saved.type, saved.value, saved.traceback);
+#endif
+}
+
+#endif

@@ -1,0 +1,119 @@
+#include "capture/python.h"
+
+#include <string.h>
+
+
+static PyObject *name_key, *active_key, *threading_key;
+
+static bool keys_ready(void)
+{
+	if (!threading_key) {
+		name_key = PyUnicode_InternFromString("_name");
+		active_key = PyUnicode_InternFromString("_active");
+		threading_key = PyUnicode_InternFromString("threading");
+	}
+	return name_key && active_key && threading_key;
+}
+
+/* The name of a threading.Thread, if nothing of its class could answer for the attribute. Borrowed text in `out`. */
+static size_t name_of(PyObject *object, char *out, size_t space)
+{
+	if (Py_TYPE(object)->tp_getattro != PyObject_GenericGetAttr || _PyType_Lookup(Py_TYPE(object), name_key))
+		return 0;
+	PyObject *name = PyObject_GenericGetAttr(object, name_key);
+	size_t size = name ? lx_text_of(name, out, space) : 0;
+
+	Py_XDECREF(name);
+	return size;
+}
+
+/* By threading's own table of running threads: plain dicts only. */
+static size_t name_in_table(char *out, size_t space)
+{
+	PyObject *modules = PySys_GetObject("modules"); /* borrowed */
+	PyObject *module = modules && PyDict_CheckExact(modules) ? PyDict_GetItemWithError(modules, threading_key) : NULL;
+
+	if (!module || !PyModule_CheckExact(module))
+		return 0;
+	PyObject *active = PyDict_GetItemWithError(PyModule_GetDict(module), active_key);
+	PyObject *ident = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
+	PyObject *object = active && PyDict_CheckExact(active) && ident ? PyDict_GetItemWithError(active, ident) : NULL;
+	size_t size = object ? name_of(object, out, space) : 0;
+
+	Py_XDECREF(ident);
+	return size;
+}
+
+/* A new thread begins in Thread._bootstrap, before threading's table knows it: the thread is that call's `self`. */
+static size_t name_in_bootstrap(PyThreadState *state, char *out, size_t space)
+{
+	PyFrameObject *frame = PyThreadState_GetFrame(state);
+	size_t size = 0;
+
+	if (!frame)
+		return 0;
+	PyCodeObject *code = PyFrame_GetCode(frame);
+
+	if (PyUnicode_CompareWithASCIIString(code->co_qualname, "Thread._bootstrap") == 0) {
+#if PY_VERSION_HEX >= 0x030c0000
+		PyObject *self = PyFrame_GetVarString(frame, "self");
+#else
+		PyObject *locals = PyFrame_GetLocals(frame);
+		PyObject *self = locals ? PyDict_GetItemString(locals, "self") : NULL;
+
+		Py_XINCREF(self);
+		Py_XDECREF(locals);
+#endif
+		if (self)
+			size = name_of(self, out, space);
+		Py_XDECREF(self);
+	}
+	Py_DECREF(code);
+	Py_DECREF(frame);
+	return size;
+}
+
+struct lx_thread *lx_python_thread_first(PyThreadState *state)
+{
+	struct lx_thread *thread = lx_thread_get();
+	char name[LX_THREAD_NAME_SIZE * 4];
+
+	if (!thread)
+		return NULL;
+	struct lx_exception saved = lx_exception_save();
+
+	thread->busy = 1; /* what is called here may free objects, and so run code of the program: not recorded */
+	if (keys_ready()) {
+		size_t size = name_in_table(name, sizeof name);
+
+		if (size == 0)
+			size = name_in_bootstrap(state, name, sizeof name);
+		if (size > 0)
+			lx_thread_name(thread, name, size);
+	}
+	PyErr_Clear();
+	thread->busy = 0;
+	lx_exception_restore(saved);
+	return thread;
+}
+
+/*
+ * Frames of ordinary calls live in chunks of memory, linked to the first one of their stack. A greenlet brings chunks of
+ * its own: another first chunk is another stack. Chunks also change as calls get deeper, so the neighbours are tried first.
+ */
+void lx_python_stack_moved(struct lx_thread *thread, const PyThreadState *state)
+{
+	const _PyStackChunk *chunk = state->datastack_chunk;
+
+	if (!chunk) /* only generators run yet, whose frames live elsewhere */
+		return;
+	if ((!thread->mark || chunk->previous != thread->mark) && chunk != thread->mark_below) {
+		const _PyStackChunk *root = chunk;
+
+		while (root->previous)
+			root = root->previous;
+		lx_stack_switch(thread, root);
+	}
+	thread->mark = chunk;
+	thread->mark_below = chunk->previous;
+}

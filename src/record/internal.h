@@ -1,0 +1,78 @@
+/* What the files of record/ share. Everything here is guarded by lx_session.lock unless it says otherwise. */
+#ifndef LX_RECORD_INTERNAL_H
+#define LX_RECORD_INTERNAL_H
+
+#include <pthread.h>
+
+#include "record/record.h"
+#include "sink/sink.h"
+
+/* A stream and its open packet: belongs to one thread at a time and goes on to the next when that ends. */
+struct lx_slot {
+	unsigned number;
+	struct lx_packet *packet;   /* SLOT_SPACE reserved, `size` of it mapped */
+	size_t size;
+	uint64_t file_size;
+	uint64_t appended;          /* packets */
+	uint64_t lost[LX_LOSS_COUNT];
+	uint32_t epoch;             /* of the process folder that its packet is mapped for */
+	bool used;
+	struct lx_slot *next;
+};
+
+struct lx_session {
+	pthread_mutex_t lock;
+	bool active;
+	bool forked;                /* a forked child that has not opened its own folder yet */
+	bool follow;
+	bool wanted;
+	bool announce;
+	int owner;                  /* pid that started or re-opened it */
+	const struct lx_sink *sink;
+	char run[LX_PATH_SIZE], folder[LX_PATH_SIZE];
+	char program[64];
+	struct lx_state *state;     /* mapped, or &lx_state_fallback */
+	char *process_text;         /* content of lextrace/process */
+	size_t process_size;
+	struct lx_thread *threads;
+	struct lx_slot *slots;
+	uint32_t next_thread;
+	uint32_t epoch;             /* counts process folders: one a session, one more after a fork */
+};
+
+extern struct lx_session lx_session;
+
+/* Session lock, with the calling thread's guard set: no hook or region of this thread comes in between. */
+void lx_lock(void);
+void lx_unlock(void);
+
+/* session.c: events and definitions have a place to go; a forked child gets its own folder here. */
+bool lx_session_ready(void);
+
+/* thread.c: gives the thread a stream in the active session. 0 or negative errno, the cause noted in *loss. */
+int lx_thread_attach(struct lx_thread *thread, enum lx_loss *loss);
+/* Appends what the thread has and takes its stream away; its calls stay open. */
+void lx_thread_detach(struct lx_thread *thread);
+/* After fork, in the child: only the calling thread is left, nothing of it may touch the parent's packets. */
+void lx_threads_after_fork(void);
+
+/* packet.c: an empty packet begins at `ticks`, after the one before was appended or given up. */
+void lx_packet_reset(struct lx_slot *slot, struct lx_thread *thread, uint64_t ticks);
+/* Appends the slot's packet if it has events. 0 or the error of the sink; the packet is then as it was. */
+int lx_packet_flush(struct lx_slot *slot, struct lx_thread *thread);
+/* Gives the events of the slot's packet up, counted under the cause that `error` stands for. */
+void lx_packet_lose(struct lx_slot *slot, const struct lx_thread *thread, int error);
+/* Counts lost events by cause, with the time of the first. */
+void lx_loss_count(struct lx_slot *slot, enum lx_loss cause, uint64_t events, uint64_t ticks);
+enum lx_loss lx_loss_of_errno(int error);
+
+/* lexgion.c */
+int lx_lexgions_open(const char *folder, const char *from);
+void lx_lexgions_close(void);
+int lx_metadata_write(void);
+
+/* closing.c: the line on stderr at the end of a run. */
+void lx_closing_remember_stderr(void);
+void lx_closing_line(void);
+
+#endif

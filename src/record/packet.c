@@ -1,0 +1,178 @@
+#include "record/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum lx_loss lx_loss_of_errno(int error)
+{
+	switch (error) {
+	case -ENOSPC:
+	case -EDQUOT:
+		return LX_LOSS_DISK_FULL;
+	case -EFBIG:
+		return LX_LOSS_FILE_LIMIT;
+	case -ENOENT:
+	case -ENOTDIR:
+	case -ESTALE:
+		return LX_LOSS_NO_FOLDER;
+	case -ENOMEM:
+		return LX_LOSS_NO_MEMORY;
+	default:
+		return LX_LOSS_IO_ERROR;
+	}
+}
+
+void lx_loss_count(struct lx_slot *slot, enum lx_loss cause, uint64_t events, uint64_t ticks)
+{
+	struct lx_state *state = lx_session.state;
+
+	if (events == 0)
+		return;
+	if (slot)
+		slot->lost[cause] += events;
+	if (__atomic_fetch_add(&state->lost[cause], events, __ATOMIC_RELAXED) == 0)
+		state->lost_at[cause] = ticks;
+}
+
+static uint64_t events_of(const struct lx_slot *slot, const struct lx_thread *thread)
+{
+	return (slot->packet->content_size / 8 - sizeof *slot->packet - thread->extra) / LX_EVENT_SIZE;
+}
+
+void lx_packet_reset(struct lx_slot *slot, struct lx_thread *thread, uint64_t ticks)
+{
+	struct lx_packet *packet = slot->packet;
+
+	/* Emptied before it is renumbered: a kill in between leaves an empty copy, which readers pass over. */
+	__atomic_store_n(&packet->content_size, sizeof *packet * 8, __ATOMIC_RELEASE);
+	packet->magic = LX_CTF_MAGIC;
+	memcpy(packet->uuid, lx_session.state->uuid, sizeof packet->uuid);
+	packet->stream_id = 0;
+	packet->timestamp_begin = packet->timestamp_end = ticks;
+	packet->packet_size = slot->size * 8;
+	packet->clock_monotonic = lx_clock_ns(CLOCK_MONOTONIC);
+	packet->clock_realtime = lx_clock_ns(CLOCK_REALTIME);
+	packet->thread = thread->number;
+	packet->tid = thread->tid;
+	packet->stack = thread->stack.number;
+	packet->events = 0;
+	packet->events_discarded = 0;
+	for (int i = 0; i < LX_LOSS_COUNT; i++) {
+		packet->lost[i] = slot->lost[i];
+		packet->events_discarded += slot->lost[i];
+	}
+	memcpy(packet->thread_name, thread->name, sizeof packet->thread_name);
+	__atomic_store_n(&packet->packet_seq_num, slot->appended, __ATOMIC_RELEASE);
+
+	thread->packet = packet;
+	thread->last_ticks = ticks;
+	thread->extra = 0;
+	thread->at = (uint8_t *)(packet + 1);
+	thread->limit = (uint8_t *)packet + slot->size - LX_EVENT_EXTENDED_SIZE + 1;
+}
+
+int lx_packet_flush(struct lx_slot *slot, struct lx_thread *thread)
+{
+	struct lx_packet *packet = slot->packet;
+	struct lx_state *state = lx_session.state;
+	uint64_t events = events_of(slot, thread);
+	size_t size = packet->content_size / 8;
+
+	if (thread->reentered) {
+		lx_loss_count(slot, LX_LOSS_REENTERED, thread->reentered, thread->last_ticks);
+		packet->lost[LX_LOSS_REENTERED] += thread->reentered;
+		packet->events_discarded += thread->reentered;
+		thread->reentered = 0;
+	}
+	__atomic_fetch_add(&state->unmatched_ends, thread->unmatched, __ATOMIC_RELAXED);
+	thread->unmatched = 0;
+	if (events == 0)
+		return 0;
+	uint64_t space = packet->packet_size;
+
+	packet->events = (uint32_t)events;
+	packet->packet_size = size * 8;
+	int error = lx_session.sink->append(lx_session.folder, slot->number, slot->file_size, packet, size);
+
+	if (error) {
+		packet->events = 0;
+		packet->packet_size = space;
+		return error;
+	}
+	slot->file_size += size;
+	slot->appended++;
+	__atomic_fetch_add(&state->events, events, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&state->bytes, size, __ATOMIC_RELAXED);
+	return 0;
+}
+
+void lx_packet_lose(struct lx_slot *slot, const struct lx_thread *thread, int error)
+{
+	lx_loss_count(slot, lx_loss_of_errno(error), events_of(slot, thread), slot->packet->timestamp_begin);
+}
+
+/* The small first packet gives way to a larger one, at the same address, once the thread has shown that it needs it. */
+static void enlarge(struct lx_slot *slot)
+{
+	const size_t large = 65536;
+	void *map;
+
+	if (slot->size >= large || slot->appended < 2)
+		return;
+	/* The file grows in place: the part already mapped stays as it is. */
+	if (lx_session.sink->map(lx_session.folder, slot->number, large, slot->packet, &map) == 0)
+		slot->size = large;
+}
+
+/* Room for an event, whatever that takes. False: the event is lost, and counted. */
+static bool make_room(struct lx_thread *thread, uint64_t ticks)
+{
+	enum lx_loss loss = LX_LOSS_NO_MEMORY;
+
+	if (!lx_session_ready())
+		return false;
+	if (!thread->slot || thread->epoch != lx_session.epoch) {
+		if (lx_thread_attach(thread, &loss) != 0) {
+			lx_loss_count(NULL, loss, 1, ticks);
+			return false;
+		}
+		return true;
+	}
+	int error = lx_packet_flush(thread->slot, thread);
+
+	if (error)
+		lx_packet_lose(thread->slot, thread, error);
+	enlarge(thread->slot);
+	lx_packet_reset(thread->slot, thread, ticks);
+	return true;
+}
+
+void lx_record_slow(struct lx_thread *thread, uint32_t kind, uint32_t word, uint64_t ticks)
+{
+	if (thread->at >= thread->limit) {
+		lx_lock();
+		bool room = make_room(thread, ticks);
+
+		lx_unlock();
+		if (!room)
+			return;
+	}
+	/* A counter that steps back (it may between sockets) must not make the 27-bit time jump ahead. */
+	if ((int64_t)(ticks - thread->last_ticks) < 0)
+		ticks = thread->last_ticks;
+	uint64_t *event = (uint64_t *)thread->at;
+
+	if ((ticks - thread->last_ticks) >> LX_TIMESTAMP_BITS) {
+		event[0] = LX_EV_EXTENDED | kind << 5 | ticks << 32;
+		event[1] = ticks >> 32 | (uint64_t)word << 32;
+		thread->at += LX_EVENT_EXTENDED_SIZE;
+		thread->extra += LX_EVENT_EXTENDED_SIZE - LX_EVENT_SIZE;
+	} else {
+		event[0] = kind | (uint32_t)(ticks << 5) | (uint64_t)word << 32;
+		thread->at += LX_EVENT_SIZE;
+	}
+	thread->last_ticks = ticks;
+	__asm__ volatile("" ::: "memory");
+	thread->packet->timestamp_end = ticks;
+	thread->packet->content_size = (uint64_t)(thread->at - (uint8_t *)thread->packet) * 8;
+}

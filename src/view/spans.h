@@ -1,0 +1,60 @@
+/*
+ * Events to spans: the stacks of open calls of each thread (one stack per greenlet), matched begin to end, with losses,
+ * torn ends and calls that never ended made good. What every view and every export stands on.
+ *
+ * A span is one slice of a call: from begin or resume to end, yield or unwind. Spans of one thread only nest. A
+ * stack_switch closes all spans of the stack that stops (how = LX_ENDED_SWITCH) and opens those of the stack that goes
+ * on (resumed = true), so that nesting holds across greenlets too.
+ */
+#ifndef LX_VIEW_SPANS_H
+#define LX_VIEW_SPANS_H
+
+#include "transform/trace.h"
+
+enum lx_ended {
+	LX_ENDED_RETURN,  /* function_end, c_call_end, region_end */
+	LX_ENDED_YIELD,   /* suspended; a later span goes on with it */
+	LX_ENDED_UNWIND,  /* by an exception */
+	LX_ENDED_SWITCH,  /* another greenlet runs */
+	LX_ENDED_OPEN,    /* no end in the trace: closed at the thread's last event (killed, os._exit, stop()) */
+	LX_ENDED_LOST,    /* no end because events were lost or the interpreter sent none: closed by its caller's end */
+};
+
+struct lx_span {
+	uint32_t lexgion;
+	uint32_t depth;         /* 0 outermost */
+	bool resumed;           /* a later slice, not a call of its own */
+	bool recursive;         /* the same lexgion is open below it on this stack */
+	enum lx_ended ended;    /* leave() only */
+	uint64_t begin, end;    /* ticks; end in leave() only */
+	uint64_t children;      /* ticks spent in callees; leave() only: exclusive time = end - begin - children */
+	void *data;             /* the view's own, kept from enter() to leave(); NULL at enter() */
+	struct lx_span *parent; /* NULL outermost */
+};
+
+struct lx_spans_ops {
+	/* A span opens. May be NULL. */
+	void (*enter)(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+		      struct lx_span *span);
+	/* A span closes; its parent is still open. Children leave before parents. May be NULL. */
+	void (*leave)(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+		      struct lx_span *span);
+};
+
+struct lx_spans_totals {
+	uint64_t events;         /* read */
+	uint64_t kinds[LX_EV_COUNT];
+	uint64_t begins;         /* calls (BEGIN) */
+	uint64_t closed_open;    /* spans ended as LX_ENDED_OPEN */
+	uint64_t closed_lost;    /* spans ended as LX_ENDED_LOST */
+	uint64_t dropped_ends;   /* ends without a begin */
+};
+
+/*
+ * Runs through all streams of one process, stream by stream (a thread's events are in order, threads are not merged).
+ * Totals are added to, not cleared. Returns 0 or -ENOMEM.
+ */
+int lx_spans_run(const struct lx_process *process, const struct lx_spans_ops *ops, void *context,
+		 struct lx_spans_totals *totals);
+
+#endif
