@@ -131,6 +131,23 @@ static void missing_interpreter(const char *path, char *out, size_t size)
 	fclose(file);
 }
 
+static void exec_by_shell(const struct lx_target *target)
+{
+	size_t count = 0;
+
+	while (target->argv[count])
+		count++;
+	char **argv = calloc(count + 2, sizeof(*argv));
+
+	if (!argv)
+		return;
+	argv[0] = "sh";
+	argv[1] = target->file;
+	memcpy(argv + 2, target->argv + 1, (count - 1) * sizeof(*argv));
+	execv("/bin/sh", argv);
+	free(argv);
+}
+
 /* Becomes the program. Returns only when that fails: the exit status, after a message. */
 static int become(const struct run *run, bool quiet)
 {
@@ -140,9 +157,11 @@ static int become(const struct run *run, bool quiet)
 		lx_error("no memory for the program's environment");
 		return LX_STATUS_CANNOT_START;
 	}
-	/* execvp with a path: it hands a file without #! to the shell, as a shell does. */
-	execvp(run->target.file, run->target.argv);
+	execv(run->target.file, run->target.argv);
 	int reason = errno;
+
+	if (reason == ENOEXEC) /* a file without #!: the shell's, as in a shell */
+		exec_by_shell(&run->target);
 
 	rmdir(run->folder.absolute); /* nothing was recorded */
 	missing_interpreter(run->target.file, interpreter, sizeof(interpreter));
@@ -165,12 +184,14 @@ static int run_command(const struct lx_command *command, const struct lx_args *a
 	int status;
 
 	(void)command;
+	if ((status = find_config(&run)) != 0)
+		return status;
 	if (!args->value[MODULE] && args->word_count == 0) {
 		lx_error("run: no program given: lextrace run [OPTIONS] TARGET [ARGS]");
 		return LX_STATUS_USAGE;
 	}
-	if ((status = find_config(&run)) != 0 ||
-	    (status = lx_target_find(args->value[MODULE], args->words, args->word_count, &run.target)) != 0)
+	status = lx_target_find(args->value[MODULE], args->words, args->word_count, &run.target);
+	if (status != 0)
 		return status;
 	run.home = lx_home_find(&run.target);
 	if (!run.home) {

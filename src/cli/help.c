@@ -31,11 +31,11 @@ static void wrap(FILE *out, const char *text, size_t indent, size_t column)
 
 	while (*text) {
 		if (*text == '\n') {
-			bool keep = text[1] == '\n' || text[1] == ' ' || text[1] == '\0';
-
+			if (!text[1]) /* ended below */
+				break;
 			fputc('\n', out);
 			text++;
-			if (keep && *text == ' ') { /* an example or list */
+			if (*text == ' ') { /* an example or list */
 				size_t length = strcspn(text, "\n");
 
 				fprintf(out, "%*s%.*s", (int)indent, "", (int)length, text);

@@ -181,7 +181,7 @@ static int not_found(const char *word)
 		lx_error("%s: no such file", word);
 	else if (is_file(word) && access(word, X_OK) == 0)
 		lx_error("%s: no such program on PATH; for the file here: lextrace run ./%s", word, word);
-	else if (is_file(word))
+	else if (access(word, F_OK) == 0)
 		return not_executable(word);
 	else
 		lx_error("%s: no such file, and no such program on PATH", word);
