@@ -100,8 +100,8 @@ static void function_begins(struct lx_thread *thread, PyFrameObject *frame, PyCo
 
 	if (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) {
 		instruction(frame, code, &opcode, &argument);
-		/* RESUME 0 is a function's start; a higher argument, or another instruction (throw), a resumption. */
-		if (argument != 0 || opcode == YIELD_VALUE)
+		/* RESUME 0 is a function's start; a higher argument, or another instruction (throw, close), a resumption. */
+		if (argument != 0 || (opcode != RESUME && opcode != RESUME_QUICK))
 			kind = LX_EV_FUNCTION_RESUME;
 	}
 	lx_call_begin(thread, frame, lx_code_word(code), kind);

@@ -1,7 +1,6 @@
 #include "capture/python.h"
 
-#include <string.h>
-
+#include <unistd.h>
 
 static PyObject *name_key, *active_key, *threading_key;
 
@@ -90,6 +89,8 @@ struct lx_thread *lx_python_thread_first(PyThreadState *state)
 			size = name_in_bootstrap(state, name, sizeof name);
 		if (size > 0)
 			lx_thread_name(thread, name, size);
+		else if (thread->tid == (uint32_t)getpid())
+			lx_thread_name(thread, "MainThread", 10); /* threading is not imported yet */
 	}
 	PyErr_Clear();
 	thread->busy = 0;

@@ -158,7 +158,7 @@ static int open_process(const char *from, const struct lx_clock_sample *clock_ba
 	/* The magic number comes last: a folder without it was never used. */
 	__atomic_store_n(&lx_session.state->magic, LX_STATE_MAGIC, __ATOMIC_RELEASE);
 	lx_session.owner = (int)getpid();
-	lx_session.next_thread = 0;
+	lx_session.next_thread = 1; /* 0 is the main thread's */
 	lx_session.epoch++;
 	lx_session.forked = false;
 	return lx_metadata_write();

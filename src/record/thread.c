@@ -150,8 +150,8 @@ int lx_thread_attach(struct lx_thread *thread, enum lx_loss *loss)
 		slot->epoch = lx_session.epoch;
 	}
 	if (thread->epoch != lx_session.epoch) {
-		thread->number = lx_session.next_thread++;
-		lx_session.state->threads = lx_session.next_thread;
+		thread->number = thread->tid == (uint32_t)getpid() ? 0 : lx_session.next_thread++;
+		lx_session.state->threads++;
 		thread->epoch = lx_session.epoch;
 	}
 	thread->slot = slot;
