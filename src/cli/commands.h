@@ -6,6 +6,7 @@
 
 #define LX_COMMANDS(X)                                                                                                 \
 	X(run)                                                                                                         \
+	X(repair)                                                                                                      \
 	X(completions)
 
 #define LX_X(name) extern const struct lx_command lx_cmd_##name;
