@@ -86,6 +86,8 @@ int lx_parse_stream(struct lx_process *process, struct lx_store *store, struct l
 		at += packet_size;
 		count++;
 	}
+	stream->size = size;
+	stream->whole = at;
 	stream->torn = at < size;
 	stream->packets = lx_store_alloc(store, (count + 1) * sizeof(*stream->packets));
 	if (!stream->packets)
