@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that building and testing need, as far as they are missing. Usage: packages.sh [build|test]
 set -eu
-need="gcc make zlib1g-dev python3-venv python3-dev"
+need="gcc make libdeflate-dev python3-venv python3-dev"
 [ "${1:-build}" = test ] && need="$need libcmocka-dev babeltrace2 shellcheck man-db"
 command -v cmake >/dev/null 2>&1 || need="$need cmake"
 
