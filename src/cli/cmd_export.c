@@ -1,0 +1,221 @@
+/* lextrace export: a run as a file of another tool. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/open_run.h"
+#include "cli/output.h"
+#include "view/export.h"
+#include "view/health.h"
+
+enum { TO, OUT, PROCESS, THREAD, QUIET };
+
+static const struct lx_option options[] = {
+	[TO] = { "to", 0, "FORMAT", "format of the file (default: what FILE's name says, else perfetto)",
+		 "perfetto chrome pfw speedscope folded pstats" },
+	[OUT] = { "out", 'o', "FILE", "the file to write, gzipped if its name ends in .gz; - is standard output", NULL },
+	[PROCESS] = { "process", 0, "PROCESS", "only this process: pid, folder or program", NULL },
+	[THREAD] = { "thread", 0, "THREAD", "only these threads: number, kernel id or name", NULL },
+	[QUIET] = { "quiet", 'q', NULL, "no line at the end", NULL },
+	{ NULL, 0, NULL, NULL, NULL },
+};
+
+struct job {
+	const struct lx_args *args;
+	const struct lx_export_format *format;
+	struct lx_trace *trace;
+	char *path;
+};
+
+/* The format that was asked for, or NULL after a message. */
+static const struct lx_export_format *choose_format(const struct lx_args *args)
+{
+	const char *path = args->value[OUT];
+	const struct lx_export_format *format;
+
+	if (args->value[TO])
+		return lx_export_format_named(args->value[TO]);
+	if (!path || strcmp(path, "-") == 0)
+		return lx_export_formats[0];
+	format = lx_export_format_of_file(path);
+	if (!format)
+		lx_error("export: the name %s tells no format; add --to and one of %s", path, options[TO].choices);
+	return format;
+}
+
+/* The run folder's name with the format's ending, in the current folder. malloc'd; NULL without memory. */
+static char *default_path(const struct lx_trace *trace, const struct lx_export_format *format)
+{
+	char *real = realpath(trace->path, NULL), *path;
+	const char *whole = real ? real : trace->path, *slash = strrchr(whole, '/');
+
+	if (asprintf(&path, "%s%s", slash && slash[1] ? slash + 1 : whole, format->extension) < 0)
+		path = NULL;
+	free(real);
+	return path;
+}
+
+static int cannot_make(const char *path, int error)
+{
+	const char *slash = strrchr(path, '/');
+	int folder = slash && slash > path ? (int)(slash - path) : 1;
+
+	if (error == -ENOENT && slash)
+		lx_error("cannot make %s: no such folder %.*s", path, folder, path);
+	else if (error == -EOPNOTSUPP)
+		lx_error("cannot make %s: this lextrace was built without gzip; name the file without .gz", path);
+	else if (error == -EISDIR)
+		lx_error("cannot make %s: it is a folder; name a file in it", path);
+	else
+		lx_error("cannot make %s: %s", path, strerror(-error));
+	return LX_STATUS_FAILED;
+}
+
+static int cannot_write(const char *path, int error)
+{
+	if (error == -EPIPE)
+		return LX_STATUS_OK; /* the reader has seen enough */
+	if (strcmp(path, "-") == 0)
+		lx_error("cannot write to standard output: %s", strerror(-error));
+	else if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG)
+		lx_error("cannot write %s: %s; nothing of it was kept: choose another place with -o, or end its name in .gz",
+			 path, strerror(-error));
+	else
+		lx_error("cannot write %s: %s; nothing of it was kept", path, strerror(-error));
+	return LX_STATUS_FAILED;
+}
+
+static void print_closing(const struct job *job, const struct lx_export *export, uint64_t bytes)
+{
+	char slices[LX_NUMBER_SIZE], threads[LX_NUMBER_SIZE], processes[LX_NUMBER_SIZE], size[LX_NUMBER_SIZE];
+
+	lx_format_plural(slices, sizeof(slices), export->slices, "slice");
+	lx_format_plural(threads, sizeof(threads), export->threads, "thread");
+	lx_format_plural(processes, sizeof(processes), export->processes, "process");
+	lx_format_bytes(size, sizeof(size), bytes);
+	lx_error("%s: %s of %s in %s; %s, %s, is for %s", lx_run_name(job->trace), slices, threads, processes,
+		 strcmp(job->path, "-") == 0 ? "standard output" : job->path, size, job->format->summary);
+}
+
+/* What a reader of the file must know stands on stderr too, even with --quiet. */
+static void print_doubts(const struct job *job, const struct lx_health *health)
+{
+	char lost[LX_NUMBER_SIZE], causes[512] = "";
+	size_t used = 0;
+
+	if (!health->lost_total)
+		return;
+	for (unsigned cause = 0; cause < LX_LOSS_COUNT; cause++) {
+		char count[LX_NUMBER_SIZE];
+
+		if (health->lost[cause] && used < sizeof(causes))
+			used += (size_t)snprintf(causes + used, sizeof(causes) - used, "%s%s %s", used ? ", " : "",
+						 lx_loss_text((enum lx_loss)cause),
+						 lx_format_count(count, sizeof(count), health->lost[cause]));
+	}
+	lx_error("%s: LOST %s (%s): what ran then is missing", lx_run_name(job->trace),
+		 lx_format_plural(lost, sizeof(lost), health->lost_total, "event"), causes);
+}
+
+static int write_run(const struct job *job, struct lx_pass *pass)
+{
+	struct lx_out out;
+	struct lx_export export = { .pass = pass, .format = job->format, .out = &out };
+	struct lx_health health;
+	int error = lx_out_open(&out, job->path);
+
+	if (error < 0)
+		return cannot_make(job->path, error);
+	error = lx_export_run(&export);
+	if (error < 0) {
+		lx_out_abandon(&out);
+		lx_error("export: not enough memory");
+		return LX_STATUS_FAILED;
+	}
+	error = lx_out_commit(&out);
+	if (error < 0)
+		return cannot_write(job->path, error);
+	lx_health_check(&health, pass);
+	print_doubts(job, &health);
+	if (!job->args->value[QUIET])
+		print_closing(job, &export, out.bytes);
+	return LX_STATUS_OK;
+}
+
+static int export_run(const struct job *job)
+{
+	struct lx_pass pass = {
+		.trace = job->trace,
+		.only_process = job->args->value[PROCESS],
+		.only_thread = job->args->value[THREAD],
+	};
+	int status = LX_STATUS_FAILED;
+
+	if (!job->path || lx_pass_init(&pass) < 0)
+		lx_error("export: not enough memory");
+	else if (lx_check_filters(&pass))
+		status = write_run(job, &pass);
+	lx_pass_free(&pass);
+	return status;
+}
+
+static int run(const struct lx_command *command, const struct lx_args *args)
+{
+	struct job job = { .args = args, .format = choose_format(args) };
+	const char *path = args->value[OUT];
+	bool named_by_us;
+	int status;
+
+	(void)command;
+	if (!job.format)
+		return LX_STATUS_USAGE;
+	if (path && strcmp(path, "-") == 0 && job.format->binary && isatty(STDOUT_FILENO)) {
+		lx_error("export: %s is no text for a terminal; name a file: -o FILE%s", job.format->name,
+			 job.format->extension);
+		return LX_STATUS_USAGE;
+	}
+	job.trace = lx_open_run(args, &named_by_us);
+	if (!job.trace)
+		return LX_STATUS_FAILED;
+	job.path = path ? strdup(path) : default_path(job.trace, job.format);
+	status = export_run(&job);
+	free(job.path);
+	lx_trace_close(job.trace);
+	return status;
+}
+
+const struct lx_command lx_cmd_export = {
+	.name = "export",
+	.usage = "[OPTIONS] [DIR]",
+	.summary = "write a run as a file of another tool",
+	.description =
+		"Writes the run in DIR (default: the newest run in the current folder) in one of these formats:\n"
+		"\n"
+		"perfetto (.perfetto-trace, .pftrace): the Perfetto UI and trace_processor; small and fast to write.\n"
+		"\n"
+		"chrome (.json): trace events as JSON, for the Perfetto UI, chrome://tracing and most viewers.\n"
+		"\n"
+		"pfw (.pfw.gz, .pfw): DFTracer's lines of JSON, times in microseconds.\n"
+		"\n"
+		"speedscope (.speedscope.json): one profile a thread.\n"
+		"\n"
+		"folded (.folded): a line a call path with the ns spent in its last function, for flame graphs. Calls more "
+		"than 1000 deep are one frame.\n"
+		"\n"
+		"pstats (.pstats, .prof): for Python's pstats and what reads its files. Resuming a generator is no call.\n"
+		"\n"
+		"A slice that did not end by a return says why in \"ended\": yield, exception, switch (another greenlet ran), "
+		"open (the program or the tracing ended), lost (its end was not recorded). The file appears under its name "
+		"when it is complete. Memory does not grow with the number of events.",
+	.examples =
+		"lextrace export\tthe newest run for the Perfetto UI\n"
+		"lextrace export lextrace-app-1 -o app.json.gz\tChrome JSON, gzipped\n"
+		"lextrace export --to folded -o - | flamegraph.pl > app.svg\ta flame graph\n"
+		"lextrace export -o app.pstats; python -m pstats app.pstats\tas after cProfile",
+	.options = options,
+	.word_kind = "run",
+	.run = run,
+};
