@@ -1,0 +1,326 @@
+/* What stands above and below every answer of report: the run, how far to trust it, what to type next. */
+#include <string.h>
+
+#include "cli/cmd_report.h"
+#include "cli/open_run.h"
+
+static double since_start(const struct lx_trace *trace, uint64_t real)
+{
+	return real > trace->first ? (double)(real - trace->first) : 0;
+}
+
+static const char *command_of(const struct lx_report *report)
+{
+	const struct lx_trace *trace = report->pass.trace;
+	size_t first = 0;
+
+	while (first + 1 < trace->process_count && !lx_pass_has_process(&report->pass, &trace->processes[first]))
+		first++;
+	return report->pass.functions.programs[first].command;
+}
+
+/* " (disk full at 2.81 s)"; of several causes each with its count. */
+static void print_causes(const struct lx_report *report)
+{
+	const struct lx_health *health = &report->health;
+	char number[LX_NUMBER_SIZE];
+	const char *between = " (";
+
+	for (unsigned cause = 0; cause < LX_LOSS_COUNT; cause++) {
+		if (!health->lost[cause])
+			continue;
+		fprintf(report->out.file, "%s%s", between, lx_loss_text(cause));
+		if (health->lost[cause] != health->lost_total)
+			fprintf(report->out.file, " %s", lx_format_count(number, sizeof(number), health->lost[cause]));
+		if (health->lost_at[cause])
+			fprintf(report->out.file, " at %s",
+				lx_format_seconds(number, sizeof(number),
+						  since_start(report->pass.trace, health->lost_at[cause])));
+		between = ", ";
+	}
+	if (between[0] == ',')
+		fputs(")", report->out.file);
+}
+
+static void print_lost(const struct lx_report *report)
+{
+	char number[LX_NUMBER_SIZE];
+
+	fprintf(report->out.file, "LOST %s",
+		lx_format_plural(number, sizeof(number), report->health.lost_total, "event"));
+	print_causes(report);
+	fputs(": times after that are missing.", report->out.file);
+}
+
+static void print_repaired(const struct lx_report *report)
+{
+	const struct lx_health *health = &report->health;
+	FILE *file = report->out.file;
+	const char *between = "Repaired: ";
+	char number[LX_NUMBER_SIZE];
+
+	if (health->closed_open) {
+		fprintf(file, "%s%s without an end closed at the last event", between,
+			lx_format_plural(number, sizeof(number), health->closed_open, "call"));
+		if (health->repaired_processes == 1)
+			fprintf(file, " (process %u%s)", health->repaired->state.pid,
+				health->repaired->killed ? ", killed" : health->repaired->running ? ", running" : "");
+		else
+			fprintf(file, " (%u processes, %u killed)", health->repaired_processes, health->repaired_killed);
+		between = "; ";
+	}
+	if (health->closed_lost) {
+		fprintf(file, "%s%s without an end closed with the caller", between,
+			lx_format_plural(number, sizeof(number), health->closed_lost, "call"));
+		between = "; ";
+	}
+	if (health->dropped_ends)
+		fprintf(file, "%s%s without a begin left out", between,
+			lx_format_plural(number, sizeof(number), health->dropped_ends, "end"));
+}
+
+/* Losses, repairs and doubts, in red; nothing where there are none. */
+static void print_doubts(const struct lx_report *report)
+{
+	const struct lx_health *health = &report->health;
+	bool repaired = health->closed_open || health->closed_lost || health->dropped_ends;
+	FILE *file = report->out.file;
+	char number[LX_NUMBER_SIZE];
+
+	if (!health->lost_total && !repaired && !health->running)
+		return;
+	fputs(lx_style(&report->out, LX_RED), file);
+	if (health->lost_total)
+		print_lost(report);
+	if (health->lost_total && repaired)
+		fputs("  ", file);
+	if (repaired)
+		print_repaired(report);
+	if (health->running)
+		fprintf(file, "%sStill running: read up to %s", health->lost_total || repaired ? ".  " : "",
+			lx_format_seconds(number, sizeof(number),
+					  since_start(report->pass.trace, report->pass.trace->last)));
+	fprintf(file, "%s\n", lx_style_end(&report->out, LX_RED));
+}
+
+static void print_head(const struct lx_report *report, uint64_t calls, uint32_t functions)
+{
+	const struct lx_trace *trace = report->pass.trace;
+	const struct lx_output *out = &report->out;
+	char number[LX_NUMBER_SIZE];
+
+	fprintf(out->file, "%s%s%s: %s\n", lx_style(out, LX_BOLD), lx_run_name(trace), lx_style_end(out, LX_BOLD),
+		command_of(report));
+	fprintf(out->file, "%s, ", lx_format_seconds(number, sizeof(number), since_start(trace, trace->last)));
+	fprintf(out->file, "%s, ", lx_format_plural(number, sizeof(number), report->health.processes, "process"));
+	fprintf(out->file, "%s, ", lx_format_plural(number, sizeof(number), report->health.threads, "thread"));
+	fputs(lx_format_plural(number, sizeof(number), calls, "call"), out->file);
+	if (functions)
+		fprintf(out->file, " of %s", lx_format_plural(number, sizeof(number), functions, "function"));
+	fprintf(out->file, "%s\n", report->health.lost_total ? "" : ", none lost");
+	print_doubts(report);
+	fputs("\n", out->file);
+}
+
+static void json_losses(struct lx_report *report)
+{
+	const struct lx_health *health = &report->health;
+	struct lx_json *js = &report->js;
+
+	lx_json_key(js, "lost");
+	lx_json_object(js);
+	lx_json_key(js, "events");
+	lx_json_u64(js, health->lost_total);
+	for (unsigned cause = 0; cause < LX_LOSS_COUNT; cause++) {
+		if (!health->lost[cause])
+			continue;
+		lx_json_key(js, lx_loss_key(cause));
+		lx_json_u64(js, health->lost[cause]);
+	}
+	lx_json_object_end(js);
+	lx_json_key(js, "repaired");
+	lx_json_object(js);
+	lx_json_key(js, "closed_at_last_event");
+	lx_json_u64(js, health->closed_open);
+	lx_json_key(js, "closed_with_caller");
+	lx_json_u64(js, health->closed_lost);
+	lx_json_key(js, "ends_left_out");
+	lx_json_u64(js, health->dropped_ends);
+	lx_json_key(js, "torn_streams");
+	lx_json_u64(js, health->torn);
+	lx_json_object_end(js);
+}
+
+static void json_head(struct lx_report *report, uint64_t calls, uint32_t functions)
+{
+	const struct lx_trace *trace = report->pass.trace;
+	struct lx_json *js = &report->js;
+
+	lx_json_init(js, report->out.file, true);
+	lx_json_object(js);
+	lx_json_key(js, "run");
+	lx_json_string(js, trace->path);
+	lx_json_key(js, "command");
+	lx_json_string(js, command_of(report));
+	lx_json_key(js, "complete");
+	lx_json_bool(js, report->health.complete);
+	lx_json_key(js, "duration_ns");
+	lx_json_u64(js, trace->last - trace->first);
+	lx_json_key(js, "processes");
+	lx_json_u64(js, report->health.processes);
+	lx_json_key(js, "threads");
+	lx_json_u64(js, report->health.threads);
+	lx_json_key(js, "events");
+	lx_json_u64(js, report->health.events);
+	lx_json_key(js, "calls");
+	lx_json_u64(js, calls);
+	if (functions) {
+		lx_json_key(js, "functions_called");
+		lx_json_u64(js, functions);
+	}
+	json_losses(report);
+}
+
+static void say_torn(const struct lx_report *report)
+{
+	const struct lx_health *health = &report->health;
+	char streams[LX_NUMBER_SIZE] = "a stream", until[LX_NUMBER_SIZE], events[LX_NUMBER_SIZE];
+	bool one = health->torn == 1;
+
+	if (!health->torn)
+		return;
+	if (one)
+		snprintf(streams, sizeof(streams), "stream %u-%u", health->torn_process->state.pid, health->torn_stream);
+	else
+		lx_format_plural(streams, sizeof(streams), health->torn, "stream");
+	lx_format_seconds(until, sizeof(until), since_start(report->pass.trace, report->pass.trace->last));
+	lx_error("%s: %s %s inside a packet: read up to %s, %s (lextrace repair makes it whole)",
+		 lx_run_name(report->pass.trace), streams, one ? "ends" : "end", until,
+		 lx_format_plural(events, sizeof(events), health->events, "event"));
+}
+
+static void say_empty(const struct lx_report *report)
+{
+	const struct lx_process *process = &report->pass.trace->processes[0];
+	const struct lx_state *state = &process->state;
+	char time[LX_NUMBER_SIZE];
+
+	fprintf(report->out.file, "%s: 0 events: the program ", lx_run_name(report->pass.trace));
+	if (state->end.ticks > state->start.ticks)
+		fprintf(report->out.file, "ended after %s\n",
+			lx_format_seconds(time, sizeof(time),
+					  (double)(state->end.ticks - state->start.ticks) * process->ns_per_tick));
+	else
+		fprintf(report->out.file, "%s\n", process->running ? "is still running" : "was killed");
+}
+
+bool lx_report_begin(struct lx_report *report, uint64_t calls, uint32_t functions)
+{
+	lx_health_check(&report->health, &report->pass);
+	say_torn(report);
+	lx_output_begin(&report->out, report->color, report->pager);
+	if (report->json)
+		json_head(report, calls, functions);
+	else if (report->health.events || report->health.lost_total)
+		print_head(report, calls, functions);
+	else
+		say_empty(report);
+	return report->json || report->health.events || report->health.lost_total;
+}
+
+int lx_report_end(struct lx_report *report, int status)
+{
+	if (report->json && report->js.depth) {
+		lx_json_object_end(&report->js);
+		putc('\n', report->out.file);
+	}
+	return lx_output_end(&report->out, status);
+}
+
+/* One word of a command to paste: quoted where a shell needs it. */
+static void print_word(FILE *file, const char *word)
+{
+	bool plain = !word[strcspn(word, " \t\"'`$&|;<>()*?[]#~\\!{}")] && *word;
+
+	fputs(plain ? "" : "'", file);
+	for (; *word; word++)
+		fputs(*word == '\'' ? "'\\''" : (char[]){ *word, 0 }, file);
+	fputs(plain ? "" : "'", file);
+}
+
+static void print_next(const struct lx_report *report, const char *between, const char *command, const char *option,
+		       const char *word)
+{
+	FILE *file = report->out.file;
+
+	fprintf(file, "%slextrace %s", between, command);
+	if (report->dir) {
+		putc(' ', file);
+		print_word(file, report->dir);
+	}
+	fprintf(file, " %s", option);
+	if (word) {
+		putc(' ', file);
+		print_word(file, word);
+	}
+}
+
+void lx_report_next(struct lx_report *report, const char *name)
+{
+	FILE *file = report->out.file;
+
+	if (!report->out.terminal || report->json)
+		return;
+	fprintf(file, "\n%snext: ", lx_style(&report->out, LX_DIM));
+	print_next(report, "", "report", report->tree ? "--sort total" : "--tree", NULL);
+	if (name)
+		print_next(report, "    ", "report", "--callers", name);
+	print_next(report, "    ", "export", "--to perfetto", NULL);
+	fprintf(file, "%s\n", lx_style_end(&report->out, LX_DIM));
+}
+
+void lx_report_json_function(struct lx_report *report, uint32_t function)
+{
+	static const char *const domains[] = {
+#define LX_X(number, NAME, name, prefix) [number] = name,
+		LX_DOMAINS(LX_X)
+#undef LX_X
+	};
+	const struct lx_lexgion *lexgion = report->pass.functions.items[function].lexgion;
+	struct lx_json *js = &report->js;
+
+	lx_json_key(js, "name");
+	lx_json_text(js, lexgion->name, lexgion->name_size);
+	lx_json_key(js, "file");
+	lx_json_text(js, lexgion->file, lexgion->file_size);
+	lx_json_key(js, "line");
+	lx_json_u64(js, lexgion->line);
+	lx_json_key(js, "domain");
+	lx_json_string(js, lexgion->domain < LX_DOMAIN_COUNT ? domains[lexgion->domain] : "?");
+	lx_json_key(js, "c");
+	lx_json_bool(js, lexgion->flags & LX_LEXGION_C);
+}
+
+int lx_report_no_match(struct lx_report *report, const char *pattern)
+{
+	uint32_t found[3];
+	uint32_t count = lx_functions_near(&report->pass.functions, pattern, found, 3);
+	char names[600] = "";
+
+	for (uint32_t i = 0; i < count; i++) {
+		size_t used = strlen(names);
+
+		snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+			 lx_function_name(&report->pass.functions, found[i]));
+	}
+	if (count)
+		lx_error("no function matches %s; near: %s", pattern, names);
+	else
+		lx_error("no function matches %s; lextrace report --top 0 lists all", pattern);
+	return LX_STATUS_FAILED;
+}
+
+enum lx_style lx_report_heat(double percent)
+{
+	return percent >= 20 ? LX_RED : percent >= 5 ? LX_YELLOW : LX_PLAIN;
+}

@@ -1,0 +1,345 @@
+/* The table of functions. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cmd_report.h"
+
+enum column { SELF, SELF_SHARE, TOTAL, TOTAL_SHARE, CALLS, MEAN, P50, P90, P95, P99, P999, MAX, NAME, PLACE, COLUMN_COUNT };
+
+/* In the order of enum column. Sums get the unit of the whole table after their header. */
+static const struct {
+	const char *key, *header;
+	enum lx_cell cell;
+	double quantile; /* of the durations; 0: none */
+} columns[COLUMN_COUNT] = {
+	{ "self", "self", LX_RIGHT, 0 },
+	{ "self%", "self %", LX_RIGHT, 0 },
+	{ "total", "total", LX_RIGHT, 0 },
+	{ "total%", "total %", LX_RIGHT, 0 },
+	{ "calls", "calls", LX_RIGHT, 0 },
+	{ "mean", "mean", LX_RIGHT, 0 },
+	{ "p50", "p50", LX_RIGHT, 0.5 },
+	{ "p90", "p90", LX_RIGHT, 0.9 },
+	{ "p95", "p95", LX_RIGHT, 0.95 },
+	{ "p99", "p99", LX_RIGHT, 0.99 },
+	{ "p99.9", "p99.9", LX_RIGHT, 0.999 },
+	{ "max", "max", LX_RIGHT, 0 },
+	{ "name", "function", LX_NAME, 0 },
+	{ "place", "", LX_PATH, 0 },
+};
+
+static const char default_columns[] = "self,self%,total,total%,calls,mean,p99,max,name,place";
+
+struct row {
+	uint32_t function;
+	double key;
+	uint64_t self;
+	const char *name;
+};
+
+struct view {
+	struct lx_report *report;
+	struct lx_stats stats;
+	struct row *rows;
+	size_t row_count, shown;
+	enum column columns[LX_TABLE_COLUMNS];
+	unsigned column_count;
+	struct lx_unit unit;
+	char headers[2][16]; /* of the sums */
+	struct lx_table table;
+};
+
+static enum column column_named(const char *key, size_t size)
+{
+	for (unsigned i = 0; i < COLUMN_COUNT; i++)
+		if (strlen(columns[i].key) == size && memcmp(columns[i].key, key, size) == 0)
+			return (enum column)i;
+	return COLUMN_COUNT;
+}
+
+/* The keys were checked when the options were read. */
+static void choose_columns(struct view *view)
+{
+	const char *list = view->report->columns ? view->report->columns : default_columns;
+
+	while (*list && view->column_count < LX_TABLE_COLUMNS) {
+		size_t size = strcspn(list, ",");
+		enum column column = column_named(list, size);
+
+		if (column != COLUMN_COUNT)
+			view->columns[view->column_count++] = column;
+		list += size + (list[size] == ',');
+	}
+}
+
+static double mean_of(const struct lx_stat *stat)
+{
+	return stat->calls ? (double)stat->self / (double)stat->calls : 0;
+}
+
+static double key_of(const struct lx_stat *stat, enum column sort)
+{
+	switch (sort) {
+	case SELF:
+		return (double)stat->self;
+	case TOTAL:
+		return (double)stat->total;
+	case CALLS:
+		return (double)stat->calls;
+	case MEAN:
+		return mean_of(stat);
+	case MAX:
+		return (double)stat->max;
+	case NAME:
+		return 0;
+	default:
+		return (double)lx_histogram_quantile(&stat->durations, columns[sort].quantile, stat->max);
+	}
+}
+
+/* Falling by the key, then by self time, then by name; function numbers make the order whole. */
+static int by_key(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int names;
+
+	if (x->key != y->key)
+		return x->key < y->key ? 1 : -1;
+	if (x->name && (names = strcmp(x->name, y->name)) != 0)
+		return names;
+	if (x->self != y->self)
+		return x->self < y->self ? 1 : -1;
+	return x->function < y->function ? -1 : x->function > y->function;
+}
+
+static int collect_rows(struct view *view)
+{
+	struct lx_report *report = view->report;
+	struct lx_functions *functions = &report->pass.functions;
+	enum column sort = column_named(report->sort, strlen(report->sort));
+
+	view->rows = malloc((view->stats.called + 1) * sizeof(*view->rows));
+	if (!view->rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < functions->count; i++) {
+		const struct lx_stat *stat = &view->stats.functions[i];
+
+		if (!stat->slices || (report->match && !lx_function_matches(functions, i, report->match)))
+			continue;
+		view->rows[view->row_count++] = (struct row){ i, key_of(stat, sort), stat->self,
+							      sort == NAME ? functions->items[i].lexgion->name : NULL };
+	}
+	qsort(view->rows, view->row_count, sizeof(*view->rows), by_key);
+	view->shown = report->top && report->top < view->row_count ? report->top : view->row_count;
+	return 0;
+}
+
+static void add_duration(struct lx_table *table, double ns, bool known)
+{
+	char number[LX_NUMBER_SIZE];
+
+	lx_table_add(table, LX_PLAIN, known ? lx_format_duration(number, sizeof(number), ns) : "");
+}
+
+static void add_cell(struct view *view, const struct row *row, enum column column)
+{
+	const struct lx_stat *stat = &view->stats.functions[row->function];
+	struct lx_functions *functions = &view->report->pass.functions;
+	double self = lx_percent((double)stat->self, (double)view->stats.self);
+	char number[LX_NUMBER_SIZE];
+
+	switch (column) {
+	case SELF:
+		lx_table_addf(&view->table, lx_report_heat(self), "%.3f", (double)stat->self / view->unit.ns);
+		break;
+	case SELF_SHARE:
+		lx_table_addf(&view->table, lx_report_heat(self), "%.1f", self);
+		break;
+	case TOTAL:
+		lx_table_addf(&view->table, LX_PLAIN, "%.3f", (double)stat->total / view->unit.ns);
+		break;
+	case TOTAL_SHARE:
+		lx_table_addf(&view->table, LX_PLAIN, "%.1f", lx_percent((double)stat->total, (double)view->stats.self));
+		break;
+	case CALLS:
+		lx_table_add(&view->table, LX_PLAIN, lx_format_count(number, sizeof(number), stat->calls));
+		break;
+	case MEAN:
+		add_duration(&view->table, mean_of(stat), stat->calls);
+		break;
+	case MAX:
+		add_duration(&view->table, (double)stat->max, true);
+		break;
+	case NAME:
+		lx_table_add(&view->table, LX_BOLD, lx_function_name(functions, row->function));
+		break;
+	case PLACE:
+		lx_table_add(&view->table, LX_DIM, lx_function_place(functions, row->function));
+		break;
+	default:
+		add_duration(&view->table, key_of(stat, column), true);
+	}
+}
+
+/* A line for what has no function of its own here: self time, share, and words where the names stand. */
+static void add_line(struct view *view, double self, const char *text)
+{
+	for (unsigned i = 0; i < view->column_count; i++) {
+		if (view->columns[i] == SELF)
+			lx_table_addf(&view->table, LX_PLAIN, "%.3f", self / view->unit.ns);
+		else if (view->columns[i] == SELF_SHARE)
+			lx_table_addf(&view->table, LX_PLAIN, "%.1f", lx_percent(self, (double)view->stats.self));
+		else
+			lx_table_add(&view->table, LX_DIM, view->columns[i] == NAME ? text : "");
+	}
+}
+
+/* What the rows leave out, so that the shares add up. */
+static void add_rest(struct view *view)
+{
+	const struct lx_report *report = view->report;
+	uint64_t cut = 0, shown = 0, others = view->stats.called - view->row_count;
+	char count[LX_NUMBER_SIZE], text[600];
+
+	for (size_t i = 0; i < view->row_count; i++)
+		*(i < view->shown ? &shown : &cut) += view->rows[i].self;
+	if (view->shown < view->row_count) {
+		lx_format_count(count, sizeof(count), view->row_count - view->shown);
+		snprintf(text, sizeof(text), "%s more function%s (--top 0 shows all)", count,
+			 view->row_count - view->shown == 1 ? "" : "s");
+		add_line(view, (double)cut, text);
+	}
+	if (others) {
+		lx_format_count(count, sizeof(count), others);
+		snprintf(text, sizeof(text), "%s function%s that do%s not match %s", count, others == 1 ? "" : "s",
+			 others == 1 ? "es" : "", report->match);
+		add_line(view, (double)(view->stats.self - view->stats.outside - cut - shown), text);
+	}
+	if (view->stats.outside)
+		add_line(view, (double)view->stats.outside, "not called by the program's own code");
+}
+
+static void say_folded(const struct view *view)
+{
+	const struct lx_stats *stats = &view->stats;
+	char time[LX_NUMBER_SIZE];
+
+	if (!stats->own)
+		return;
+	fprintf(view->report->out.file,
+		"\nfolded: %s, %.1f %% of the time, ran outside of the program's folder and stands in its callers' lines\n",
+		lx_format_seconds(time, sizeof(time), (double)stats->folded),
+		lx_percent((double)stats->folded, (double)stats->self));
+}
+
+static int print_table(struct view *view)
+{
+	struct lx_report *report = view->report;
+	int error;
+
+	view->unit = lx_unit_for((double)view->stats.self);
+	snprintf(view->headers[0], sizeof(view->headers[0]), "self %s", view->unit.name);
+	snprintf(view->headers[1], sizeof(view->headers[1]), "total %s", view->unit.name);
+	for (unsigned i = 0; i < view->column_count; i++) {
+		enum column column = view->columns[i];
+
+		lx_table_column(&view->table,
+				column == SELF ? view->headers[0] : column == TOTAL ? view->headers[1] : columns[column].header,
+				columns[column].cell);
+	}
+	for (size_t row = 0; row < view->shown; row++)
+		for (unsigned i = 0; i < view->column_count; i++)
+			add_cell(view, &view->rows[row], view->columns[i]);
+	add_rest(view);
+	error = lx_table_print(&view->table, &report->out);
+	if (error)
+		return error;
+	say_folded(view);
+	lx_report_next(report, view->shown ? lx_function_name(&report->pass.functions, view->rows[0].function) : NULL);
+	return LX_STATUS_OK;
+}
+
+static void json_row(struct view *view, const struct row *row)
+{
+	const struct lx_stat *stat = &view->stats.functions[row->function];
+	struct lx_json *js = &view->report->js;
+	char key[16];
+
+	lx_json_object(js);
+	lx_report_json_function(view->report, row->function);
+	lx_json_key(js, "calls");
+	lx_json_u64(js, stat->calls);
+	lx_json_key(js, "slices");
+	lx_json_u64(js, stat->slices);
+	lx_json_key(js, "self_ns");
+	lx_json_u64(js, stat->self);
+	lx_json_key(js, "total_ns");
+	lx_json_u64(js, stat->total);
+	lx_json_key(js, "mean_self_ns");
+	lx_json_double(js, mean_of(stat), 1);
+	for (unsigned i = P50; i <= P999; i++) {
+		snprintf(key, sizeof(key), "%s_ns", i == P999 ? "p999" : columns[i].key);
+		lx_json_key(js, key);
+		lx_json_u64(js, lx_histogram_quantile(&stat->durations, columns[i].quantile, stat->max));
+	}
+	lx_json_key(js, "max_ns");
+	lx_json_u64(js, stat->max);
+	lx_json_object_end(js);
+}
+
+static void json_table(struct view *view)
+{
+	struct lx_json *js = &view->report->js;
+	uint64_t shown = 0;
+
+	lx_json_key(js, "time_ns");
+	lx_json_u64(js, view->stats.self);
+	if (view->stats.own) {
+		lx_json_key(js, "folded_ns");
+		lx_json_u64(js, view->stats.folded);
+		lx_json_key(js, "not_called_by_own_ns");
+		lx_json_u64(js, view->stats.outside);
+	}
+	lx_json_key(js, "functions");
+	lx_json_array(js);
+	for (size_t row = 0; row < view->shown; row++) {
+		json_row(view, &view->rows[row]);
+		shown += view->rows[row].self;
+	}
+	lx_json_array_end(js);
+	lx_json_key(js, "others");
+	lx_json_object(js);
+	lx_json_key(js, "functions");
+	lx_json_u64(js, view->stats.called - view->shown);
+	lx_json_key(js, "self_ns");
+	lx_json_u64(js, view->stats.self - view->stats.outside - shown);
+	lx_json_object_end(js);
+}
+
+int lx_report_table(struct lx_report *report)
+{
+	struct view view = { .report = report, .stats = { .pass = &report->pass, .own = report->own } };
+	int status = lx_stats_run(&view.stats);
+
+	if (!status)
+		status = collect_rows(&view);
+	if (status)
+		goto end;
+	if (report->match && !view.row_count) {
+		status = lx_report_no_match(report, report->match);
+		goto end;
+	}
+	choose_columns(&view);
+	if (lx_report_begin(report, view.stats.calls, view.stats.called)) {
+		if (report->json)
+			json_table(&view);
+		else
+			status = print_table(&view);
+	}
+	status = lx_report_end(report, status);
+end:
+	free(view.rows);
+	lx_stats_free(&view.stats);
+	return status;
+}

@@ -1,0 +1,69 @@
+#include "cli/open_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lx_trace *lx_open_run(const struct lx_args *args, bool *named_by_us)
+{
+	struct lx_trace *trace = NULL;
+	char *path = lx_find_run(args, named_by_us);
+	char message[1024];
+
+	if (!path)
+		return NULL;
+	if (lx_trace_open(path, &trace, message, sizeof(message)) < 0) {
+		lx_error("%s", message);
+		trace = NULL;
+	}
+	free(path);
+	return trace;
+}
+
+const char *lx_run_name(const struct lx_trace *trace)
+{
+	const char *slash = strrchr(trace->path, '/');
+
+	return slash && slash[1] ? slash + 1 : trace->path;
+}
+
+/* "4121 app, 4122 app": what could have been meant. */
+static void list(char *text, size_t size, size_t *count, uint32_t number, const char *name)
+{
+	size_t used = strlen(text);
+
+	if (++*count <= 5)
+		snprintf(text + used, size - used, "%s%u %s", used ? ", " : "", number, name);
+	else if (*count == 6)
+		snprintf(text + used, size - used, ", …");
+}
+
+bool lx_check_filters(const struct lx_pass *pass)
+{
+	char processes[600] = "", threads[600] = "";
+	size_t process_count = 0, thread_count = 0;
+	bool has_process = false, has_thread = false;
+
+	for (size_t i = 0; i < pass->trace->process_count; i++) {
+		const struct lx_process *process = &pass->trace->processes[i];
+		const char *program = process->key[LX_KEY_program];
+
+		list(processes, sizeof(processes), &process_count, process->state.pid, program ? program : "");
+		if (!lx_pass_has_process(pass, process))
+			continue;
+		has_process = true;
+		for (size_t number = 0; number < process->thread_count; number++) {
+			const struct lx_thread_info *thread = &process->threads[number];
+
+			if (!thread->tid)
+				continue;
+			list(threads, sizeof(threads), &thread_count, thread->number, thread->name);
+			has_thread = has_thread || lx_pass_has_thread(pass, thread);
+		}
+	}
+	if (!has_process)
+		lx_error("no process %s in this run; it has %s", pass->only_process, processes);
+	else if (pass->only_thread && !has_thread)
+		lx_error("no thread %s in this run; it has %s", pass->only_thread, threads);
+	return has_process && (has_thread || !pass->only_thread);
+}

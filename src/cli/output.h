@@ -1,0 +1,72 @@
+/*
+ * How answers reach the user: terminal or pipe, colour, pager, width, units. Begin once before the first line of an
+ * answer and end once after the last. Messages go through lx_error (cli.h) and need none of this.
+ */
+#ifndef LX_CLI_OUTPUT_H
+#define LX_CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum lx_style {
+	LX_PLAIN,
+	LX_BOLD,
+	LX_DIM,
+	LX_RED,
+	LX_YELLOW,
+	LX_GREEN,
+	LX_MAGENTA,
+	LX_CYAN,
+};
+
+struct lx_output {
+	FILE *file;
+	bool terminal;
+	bool color;
+	unsigned width; /* columns of the terminal; 0: a pipe or file, nothing is cut */
+};
+
+/*
+ * color: "always", "never", or "auto" (NULL too). With `pager`, a terminal gets $PAGER or `less -FRX`. A closed pipe ends
+ * the program quietly from here on. Call it when the answer is ready: a message after it may be below the pager.
+ */
+void lx_output_begin(struct lx_output *out, const char *color, bool pager);
+
+/* Flushes, waits for the pager. Returns `status`, or LX_STATUS_FAILED after a message when the output was not written. */
+int lx_output_end(struct lx_output *out, int status);
+
+/* Escape codes; "" where there is no colour. */
+const char *lx_style(const struct lx_output *out, enum lx_style style);
+const char *lx_style_end(const struct lx_output *out, enum lx_style style);
+
+/* ---- Numbers for people. Each writes at most size bytes, NUL included, and returns out. ---- */
+#define LX_NUMBER_SIZE 40
+
+char *lx_format_count(char *out, size_t size, uint64_t value);   /* "6,144,155" */
+char *lx_format_duration(char *out, size_t size, double ns);     /* "880 ns", "2.10 us", "1.20  s": three digits */
+char *lx_format_seconds(char *out, size_t size, double ns);      /* "5.56 s": the same in running text */
+char *lx_format_bytes(char *out, size_t size, uint64_t bytes);   /* "98.3 MB" */
+
+/* "1 process", "9 processes": count, then the word with an s (or es) unless it is one. */
+char *lx_format_plural(char *out, size_t size, uint64_t count, const char *word);
+
+/* One unit for a column of sums: s, ms or us, so that `largest` ns has a digit before the point. */
+struct lx_unit {
+	const char *name;
+	double ns;
+};
+struct lx_unit lx_unit_for(double largest);
+
+/* Columns that UTF-8 text takes on a terminal: wide characters count 2, combining ones 0. */
+size_t lx_text_width(const char *text);
+
+/* Bytes of the longest head of text that fits into `columns`. */
+size_t lx_text_fit(const char *text, size_t columns);
+
+/* Copies text, cut to `columns` with "…": at the head (paths keep their tail) or in the middle (names). */
+void lx_text_cut_head(char *out, size_t size, const char *text, size_t columns);
+void lx_text_cut_middle(char *out, size_t size, const char *text, size_t columns);
+
+#endif

@@ -1,0 +1,208 @@
+/* Numbers and text for people: thousands, units, widths, cuts. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/output.h"
+
+char *lx_format_count(char *out, size_t size, uint64_t value)
+{
+	char digits[LX_NUMBER_SIZE];
+	size_t at = sizeof(digits) - 1;
+
+	digits[at] = '\0';
+	for (unsigned written = 0; written == 0 || value; written++) {
+		if (written && written % 3 == 0)
+			digits[--at] = ',';
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	}
+	snprintf(out, size, "%s", digits + at);
+	return out;
+}
+
+/* Three significant digits of 0.000 to 999.5. */
+static int three_digits(char *out, size_t size, double value)
+{
+	int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+
+	return snprintf(out, size, "%.*f", decimals, value);
+}
+
+static double scale(double ns, const char **unit)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = { { 1, "ns" }, { 1e3, "us" }, { 1e6, "ms" }, { 1e9, "s" } };
+	unsigned at = 0;
+
+	while (at < 3 && ns >= 999.5 * units[at].ns)
+		at++;
+	*unit = units[at].name;
+	return ns / units[at].ns;
+}
+
+char *lx_format_duration(char *out, size_t size, double ns)
+{
+	char number[LX_NUMBER_SIZE];
+	const char *unit;
+	double value = scale(ns, &unit);
+
+	if (strcmp(unit, "ns") == 0) /* no clock has fractions of it */
+		snprintf(number, sizeof(number), "%.0f", value);
+	else
+		three_digits(number, sizeof(number), value);
+	snprintf(out, size, "%s %2s", number, unit);
+	return out;
+}
+
+char *lx_format_seconds(char *out, size_t size, double ns)
+{
+	char number[LX_NUMBER_SIZE];
+	const char *unit;
+	double value = scale(ns, &unit);
+
+	if (strcmp(unit, "ns") == 0)
+		snprintf(number, sizeof(number), "%.0f", value);
+	else if (strcmp(unit, "ms") == 0 && value >= 10) { /* "0.03 s" reads easier among seconds */
+		snprintf(number, sizeof(number), "%.2f", value / 1e3);
+		unit = "s";
+	} else
+		three_digits(number, sizeof(number), value);
+	snprintf(out, size, "%s %s", number, unit);
+	return out;
+}
+
+char *lx_format_bytes(char *out, size_t size, uint64_t bytes)
+{
+	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB", "PB", "EB" };
+	char number[LX_NUMBER_SIZE];
+	double value = (double)bytes;
+	unsigned at = 0;
+
+	for (; value >= 999.5 && at < 6; at++)
+		value /= 1e3;
+	if (at == 0)
+		snprintf(number, sizeof(number), "%.0f", value);
+	else
+		three_digits(number, sizeof(number), value);
+	snprintf(out, size, "%s %s", number, units[at]);
+	return out;
+}
+
+char *lx_format_plural(char *out, size_t size, uint64_t count, const char *word)
+{
+	char number[LX_NUMBER_SIZE];
+	size_t length = strlen(word);
+	const char *ending = count == 1 ? "" : length && word[length - 1] == 's' ? "es" : "s";
+
+	snprintf(out, size, "%s %s%s", lx_format_count(number, sizeof(number), count), word, ending);
+	return out;
+}
+
+struct lx_unit lx_unit_for(double largest)
+{
+	if (largest >= 1e9)
+		return (struct lx_unit){ "s", 1e9 };
+	if (largest >= 1e6)
+		return (struct lx_unit){ "ms", 1e6 };
+	return (struct lx_unit){ "us", 1e3 };
+}
+
+static uint32_t code_point(const char *text, unsigned length)
+{
+	const unsigned char *byte = (const unsigned char *)text;
+
+	switch (length) {
+	case 2:
+		return (byte[0] & 0x1Fu) << 6 | (byte[1] & 0x3Fu);
+	case 3:
+		return (byte[0] & 0x0Fu) << 12 | (byte[1] & 0x3Fu) << 6 | (byte[2] & 0x3Fu);
+	case 4:
+		return (byte[0] & 0x07u) << 18 | (byte[1] & 0x3Fu) << 12 | (byte[2] & 0x3Fu) << 6 | (byte[3] & 0x3Fu);
+	default:
+		return byte[0];
+	}
+}
+
+static unsigned code_width(uint32_t code)
+{
+	if ((code >= 0x300 && code <= 0x36F) || (code >= 0x200B && code <= 0x200F) || (code >= 0xFE00 && code <= 0xFE0F))
+		return 0;
+	if ((code >= 0x1100 && code <= 0x115F) || (code >= 0x2E80 && code <= 0xA4CF && code != 0x303F) ||
+	    (code >= 0xAC00 && code <= 0xD7A3) || (code >= 0xF900 && code <= 0xFAFF) ||
+	    (code >= 0xFE30 && code <= 0xFE6F) || (code >= 0xFF00 && code <= 0xFF60) ||
+	    (code >= 0xFFE0 && code <= 0xFFE6) || (code >= 0x1F300 && code <= 0x1F64F) ||
+	    (code >= 0x1F900 && code <= 0x1F9FF) || (code >= 0x20000 && code <= 0x3FFFD))
+		return 2;
+	return 1;
+}
+
+/* Steps over one character; gives its width. Bytes that are no UTF-8 take one column each. */
+static size_t step(const char *text, size_t left, unsigned *width)
+{
+	unsigned length = lx_utf8_length(text, left);
+
+	*width = length ? code_width(code_point(text, length)) : 1;
+	return length ? length : 1;
+}
+
+size_t lx_text_width(const char *text)
+{
+	size_t size = strlen(text), columns = 0;
+	unsigned width;
+
+	for (size_t at = 0; at < size; columns += width)
+		at += step(text + at, size - at, &width);
+	return columns;
+}
+
+size_t lx_text_fit(const char *text, size_t columns)
+{
+	size_t size = strlen(text), used = 0, at = 0;
+	unsigned width;
+
+	while (at < size) {
+		size_t next = step(text + at, size - at, &width);
+
+		if (used + width > columns)
+			break;
+		used += width;
+		at += next;
+	}
+	return at;
+}
+
+/* The tail of text that fits into `columns`. */
+static const char *tail(const char *text, size_t columns)
+{
+	size_t size = strlen(text), over = lx_text_width(text), at = 0;
+	unsigned width;
+
+	while (at < size && over > columns) {
+		at += step(text + at, size - at, &width);
+		over -= width;
+	}
+	return text + at;
+}
+
+void lx_text_cut_head(char *out, size_t size, const char *text, size_t columns)
+{
+	if (lx_text_width(text) <= columns)
+		snprintf(out, size, "%s", text);
+	else
+		snprintf(out, size, "…%s", tail(text, columns ? columns - 1 : 0));
+}
+
+void lx_text_cut_middle(char *out, size_t size, const char *text, size_t columns)
+{
+	size_t head = columns ? (columns - 1) * 2 / 3 : 0; /* the head says more */
+
+	if (lx_text_width(text) <= columns)
+		snprintf(out, size, "%s", text);
+	else
+		snprintf(out, size, "%.*s…%s", (int)lx_text_fit(text, head), text,
+			 tail(text, columns ? columns - 1 - head : 0));
+}

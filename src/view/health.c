@@ -1,0 +1,101 @@
+#include "view/health.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *lx_loss_text(enum lx_loss cause)
+{
+	static const char *const texts[] = {
+#define LX_X(number, NAME, field, text) [number] = text,
+		LX_LOSSES(LX_X)
+#undef LX_X
+	};
+
+	return texts[cause];
+}
+
+const char *lx_loss_key(enum lx_loss cause)
+{
+	static const char *const fields[] = {
+#define LX_X(number, NAME, field, text) [number] = field,
+		LX_LOSSES(LX_X)
+#undef LX_X
+	};
+
+	return fields[cause] + strlen("lost_");
+}
+
+char *lx_process_ended(const struct lx_process *process, char *out, size_t size)
+{
+	if (process->running)
+		snprintf(out, size, "running");
+	else if (process->killed)
+		snprintf(out, size, "killed");
+	else if (process->state.ended == 2)
+		snprintf(out, size, "stopped");
+	else
+		snprintf(out, size, "status %d", process->state.exit_status & 255);
+	return out;
+}
+
+static void add_losses(struct lx_health *health, const struct lx_process *process)
+{
+	for (unsigned cause = 0; cause < LX_LOSS_COUNT; cause++) {
+		uint64_t ticks = process->state.lost_at[cause];
+		uint64_t at = ticks ? lx_real_ns(process, ticks) : 0;
+
+		health->lost[cause] += process->lost[cause];
+		if (at && process->lost[cause] && (!health->lost_at[cause] || at < health->lost_at[cause]))
+			health->lost_at[cause] = at;
+	}
+	health->lost_total += process->lost_total;
+}
+
+static void add_streams(struct lx_health *health, const struct lx_process *process)
+{
+	for (size_t i = 0; i < process->stream_count; i++) {
+		if (!process->streams[i].torn)
+			continue;
+		if (!health->torn++) {
+			health->torn_process = process;
+			health->torn_stream = process->streams[i].number;
+		}
+	}
+}
+
+static void add_totals(struct lx_health *health, const struct lx_process *process, const struct lx_spans_totals *totals)
+{
+	health->events += totals->events;
+	health->calls += totals->begins;
+	health->closed_open += totals->closed_open;
+	health->closed_lost += totals->closed_lost;
+	health->dropped_ends += totals->dropped_ends;
+	for (unsigned kind = 0; kind < LX_EV_COUNT; kind++)
+		health->kinds[kind] += totals->kinds[kind];
+	if (totals->closed_open) {
+		if (!health->repaired_processes++)
+			health->repaired = process;
+		health->repaired_killed += process->killed;
+	}
+}
+
+void lx_health_check(struct lx_health *health, const struct lx_pass *pass)
+{
+	*health = (struct lx_health){ 0 };
+	for (size_t i = 0; i < pass->trace->process_count; i++) {
+		const struct lx_process *process = &pass->trace->processes[i];
+
+		if (!lx_pass_has_process(pass, process))
+			continue;
+		health->processes++;
+		health->killed += process->killed;
+		health->running += process->running;
+		for (size_t number = 0; number < process->thread_count; number++)
+			health->threads += process->threads[number].tid && lx_pass_has_thread(pass, &process->threads[number]);
+		add_losses(health, process);
+		add_streams(health, process);
+		add_totals(health, process, &pass->totals[i]);
+	}
+	health->complete = !health->lost_total && !health->torn && !health->closed_lost && !health->dropped_ends &&
+			   !health->running;
+}

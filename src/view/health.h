@@ -1,0 +1,33 @@
+/* What to know before one trusts a run's figures: losses, repairs, what is still going on. */
+#ifndef LX_VIEW_HEALTH_H
+#define LX_VIEW_HEALTH_H
+
+#include "view/pass.h"
+
+struct lx_health {
+	uint32_t processes, threads;       /* those of the pass */
+	uint32_t killed, running;          /* processes */
+	uint64_t lost_total, lost[LX_LOSS_COUNT];
+	uint64_t lost_at[LX_LOSS_COUNT];   /* realtime ns of the cause's first loss; 0: not known */
+	uint64_t closed_open, closed_lost, dropped_ends; /* see lx_spans_totals */
+	uint32_t repaired_processes, repaired_killed;    /* those with closed_open */
+	const struct lx_process *repaired; /* the first of them */
+	uint32_t torn;                     /* streams that end inside a packet */
+	const struct lx_process *torn_process;
+	unsigned torn_stream;              /* the first of them */
+	uint64_t events, calls;            /* of all threads */
+	uint64_t kinds[LX_EV_COUNT];
+	bool complete;                     /* nothing is missing and nothing was guessed but ends at the last event */
+};
+
+/* After a pass. */
+void lx_health_check(struct lx_health *health, const struct lx_pass *pass);
+
+/* "status 0", "killed", "running", "stopped" (the recording was, by the program); at most 16 bytes. Returns out. */
+char *lx_process_ended(const struct lx_process *process, char *out, size_t size);
+
+/* Names of a cause of loss: for people, and as JSON key ("disk_full"). */
+const char *lx_loss_text(enum lx_loss cause);
+const char *lx_loss_key(enum lx_loss cause);
+
+#endif

@@ -1,0 +1,34 @@
+/* What a process runs, as its user would say it: the command without its interpreter, its own folder, short places. */
+#ifndef LX_VIEW_PROGRAM_H
+#define LX_VIEW_PROGRAM_H
+
+#include "transform/trace.h"
+
+enum lx_process_key {
+#define LX_X(key) LX_KEY_##key,
+	LX_PROCESS_KEYS(LX_X)
+#undef LX_X
+};
+
+struct lx_program {
+	char *command; /* "tools/buildhtml.py --quiet docs/ref": one line, quoted as for a shell */
+	char *name;    /* "buildhtml.py", "-m" modules: "docutils", other programs: their base name */
+	char *cwd;     /* absolute, no slash at the end; "" unknown */
+	char *folder;  /* that of the script, likewise */
+	char *module;  /* first part of the -m module's name; "" none */
+};
+
+/* Returns 0 or -ENOMEM. Free it in both cases. */
+int lx_program_init(struct lx_program *program, const struct lx_process *process);
+void lx_program_free(struct lx_program *program);
+
+/* Does the file belong to the program itself, not to the libraries it uses? C code ("") does not. */
+bool lx_program_owns(const struct lx_program *program, const char *file);
+
+/*
+ * The part of `file` that tells it apart, a tail of it: from the package's folder for a library, else from the working
+ * folder or the script's folder, else all of it.
+ */
+const char *lx_program_short(const struct lx_program *program, const char *file);
+
+#endif

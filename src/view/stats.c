@@ -1,0 +1,214 @@
+#include "view/stats.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sums of one lexgion of the process under way, in its ticks: the hot loop converts nothing but what it sorts. */
+struct counter {
+	uint64_t calls, slices, self, total, max;
+	struct lx_histogram durations;
+};
+
+struct thread_counter {
+	uint64_t calls, busy, first, last; /* ticks */
+};
+
+struct lx_stats_process {
+	struct counter *counters; /* by lexgion, then one for all ids above */
+	size_t lexgion_count;
+	struct thread_counter *threads; /* by number */
+	const struct lx_thread_info *thread; /* of the last span, and its counter */
+	struct thread_counter *thread_counter;
+	uint64_t scale;           /* ns a tick, 2^32 times */
+	uint64_t folded, outside; /* ticks */
+	bool failed;
+};
+
+static inline uint64_t to_ns(const struct lx_stats_process *now, uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * now->scale >> 32);
+}
+
+/* Time of a folded callee waits in its caller's span until the caller ends. */
+static inline uint64_t folded_below(const struct lx_span *span)
+{
+	return (uint64_t)(uintptr_t)span->data;
+}
+
+static void fold(struct lx_stats_process *now, struct lx_span *span, uint64_t self)
+{
+	uint64_t below = self + folded_below(span);
+
+	now->folded += self;
+	if (span->parent)
+		span->parent->data = (void *)(uintptr_t)(folded_below(span->parent) + below);
+	else
+		now->outside += below;
+}
+
+static void leave(void *context, const struct lx_process *process, const struct lx_thread_info *thread, struct lx_span *span)
+{
+	struct lx_stats *stats = context;
+	struct lx_stats_process *now = stats->now;
+	uint64_t duration = span->end - span->begin, self = duration - span->children;
+	size_t id = span->lexgion < now->lexgion_count ? span->lexgion : now->lexgion_count;
+	struct counter *counter = &now->counters[id];
+
+	(void)process;
+	if (!lx_pass_wants(stats->pass, thread))
+		return;
+	if (__builtin_expect(thread != now->thread, 0)) {
+		now->thread = thread;
+		now->thread_counter = &now->threads[thread->number];
+	}
+	now->thread_counter->calls += !span->resumed;
+	if (!span->parent) {
+		now->thread_counter->busy += duration;
+		now->thread_counter->last = span->end;
+		if (!now->thread_counter->first)
+			now->thread_counter->first = span->begin;
+	}
+	if (stats->own) {
+		if (!stats->pass->functions.items[stats->pass->map[id]].own) {
+			fold(now, span, self);
+			return;
+		}
+		self += folded_below(span);
+	}
+	counter->calls += !span->resumed;
+	counter->slices++;
+	counter->self += self;
+	if (!span->recursive)
+		counter->total += duration;
+	if (duration > counter->max)
+		counter->max = duration;
+	if (__builtin_expect(!lx_histogram_add(&counter->durations, to_ns(now, duration)), 0))
+		now->failed = true;
+}
+
+static int begin_process(void *context, struct lx_pass *pass)
+{
+	struct lx_stats *stats = context;
+	struct lx_stats_process *now = stats->now;
+	const struct lx_process *process = pass->process;
+
+	*now = (struct lx_stats_process){ .lexgion_count = process->lexgion_count,
+					  .scale = (uint64_t)(process->ns_per_tick * 4294967296.0 + 0.5) };
+	now->counters = calloc(process->lexgion_count + 1, sizeof(*now->counters));
+	now->threads = calloc(process->thread_count + 1, sizeof(*now->threads));
+	return now->counters && now->threads ? 0 : -ENOMEM;
+}
+
+static int reserve(struct lx_stats *stats, uint32_t count)
+{
+	struct lx_stat *functions;
+
+	if (count <= stats->function_room)
+		return 0;
+	functions = realloc(stats->functions, count * sizeof(*functions));
+	if (!functions)
+		return -ENOMEM;
+	memset(functions + stats->function_room, 0, (count - stats->function_room) * sizeof(*functions));
+	stats->functions = functions;
+	stats->function_room = count;
+	return 0;
+}
+
+static int add_counter(struct lx_stats *stats, struct lx_stat *stat, const struct counter *counter)
+{
+	uint64_t self = to_ns(stats->now, counter->self), max = to_ns(stats->now, counter->max);
+
+	stats->called += stat->slices == 0;
+	stat->calls += counter->calls;
+	stat->slices += counter->slices;
+	stat->self += self;
+	stat->total += to_ns(stats->now, counter->total);
+	stat->max = max > stat->max ? max : stat->max;
+	stats->calls += counter->calls;
+	stats->self += self;
+	return lx_histogram_merge(&stat->durations, &counter->durations) ? 0 : -ENOMEM;
+}
+
+static int add_thread(struct lx_stats *stats, const struct lx_process *process, size_t number)
+{
+	const struct thread_counter *counter = &stats->now->threads[number];
+	struct lx_process_stat *sum = &stats->processes[process - stats->pass->trace->processes];
+	uint64_t busy = to_ns(stats->now, counter->busy);
+
+	if (stats->thread_count == stats->thread_room) {
+		size_t room = stats->thread_room ? 2 * stats->thread_room : 16;
+		struct lx_thread_stat *threads = realloc(stats->threads, room * sizeof(*threads));
+
+		if (!threads)
+			return -ENOMEM;
+		stats->threads = threads;
+		stats->thread_room = room;
+	}
+	stats->threads[stats->thread_count++] = (struct lx_thread_stat){
+		.process = process,
+		.thread = &process->threads[number],
+		.calls = counter->calls,
+		.busy = busy,
+		.first = lx_real_ns(process, counter->first),
+		.last = lx_real_ns(process, counter->last),
+	};
+	sum->calls += counter->calls;
+	sum->busy += busy;
+	sum->threads++;
+	return 0;
+}
+
+static void free_process(struct lx_stats_process *now)
+{
+	for (size_t id = 0; now->counters && id <= now->lexgion_count; id++)
+		lx_histogram_free(&now->counters[id].durations);
+	free(now->counters);
+	free(now->threads);
+	*now = (struct lx_stats_process){ 0 };
+}
+
+static int end_process(void *context, struct lx_pass *pass)
+{
+	struct lx_stats *stats = context;
+	struct lx_stats_process *now = stats->now;
+	int error = now->failed ? -ENOMEM : reserve(stats, pass->functions.count);
+
+	for (size_t id = 0; id <= now->lexgion_count && !error; id++)
+		if (now->counters[id].slices)
+			error = add_counter(stats, &stats->functions[pass->map[id]], &now->counters[id]);
+	for (size_t number = 0; number < pass->process->thread_count && !error; number++)
+		if (now->threads[number].calls || now->threads[number].busy)
+			error = add_thread(stats, pass->process, number);
+	stats->folded += to_ns(now, now->folded);
+	stats->outside += to_ns(now, now->outside);
+	stats->self += to_ns(now, now->outside);
+	free_process(now);
+	return error;
+}
+
+int lx_stats_run(struct lx_stats *stats)
+{
+	static const struct lx_pass_ops ops = { { NULL, leave }, begin_process, end_process };
+	struct lx_stats_process now = { 0 };
+	int error;
+
+	stats->processes = calloc(stats->pass->trace->process_count + 1, sizeof(*stats->processes));
+	if (!stats->processes)
+		return -ENOMEM;
+	stats->now = &now;
+	error = lx_pass_run(stats->pass, &ops, stats);
+	free_process(&now);
+	stats->now = NULL;
+	return error ? error : reserve(stats, stats->pass->functions.count);
+}
+
+void lx_stats_free(struct lx_stats *stats)
+{
+	for (uint32_t i = 0; i < stats->function_room; i++)
+		lx_histogram_free(&stats->functions[i].durations);
+	free(stats->functions);
+	free(stats->threads);
+	free(stats->processes);
+	*stats = (struct lx_stats){ 0 };
+}
