@@ -6,6 +6,8 @@
 
 #define LX_COMMANDS(X)                                                                                                 \
 	X(run)                                                                                                         \
+	X(report)                                                                                                      \
+	X(export)                                                                                                      \
 	X(repair)                                                                                                      \
 	X(completions)
 

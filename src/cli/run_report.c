@@ -76,17 +76,24 @@ static void report(const struct lx_run_folder *folder)
 		command->run(command, &args);
 }
 
+static void child_ended(int signal)
+{
+	(void)signal; /* sigwaitinfo takes it; with a handler it waits for us however early it comes */
+}
+
 int lx_run_and_report(void (*start)(void *context), void *context, const struct lx_run_folder *folder, bool quiet)
 {
-	struct sigaction normal = { .sa_handler = SIG_DFL };
+	struct sigaction ended = { .sa_handler = child_ended }, given;
 	sigset_t watched, before;
 	int status;
 
 	watched_signals(&watched);
 	sigprocmask(SIG_BLOCK, &watched, &before);
+	sigaction(SIGCHLD, &ended, &given);
 	pid_t child = fork();
 
 	if (child == 0) {
+		sigaction(SIGCHLD, &given, NULL);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		start(context);
 	}
@@ -94,7 +101,6 @@ int lx_run_and_report(void (*start)(void *context), void *context, const struct 
 		lx_error("cannot start a process: %s", strerror(errno));
 		return LX_STATUS_CANNOT_START;
 	}
-	sigaction(SIGCHLD, &normal, NULL); /* after the fork: the program keeps what we were given */
 	status = wait_for(child, &watched);
 	if (WIFEXITED(status) && WEXITSTATUS(status) >= LX_STATUS_CANNOT_START && access(folder->absolute, F_OK) != 0)
 		return WEXITSTATUS(status); /* it never became the program, and has said why */

@@ -1,6 +1,5 @@
 /* What `lextrace run TARGET` executes. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,7 @@ static bool is_file(const char *path)
 	return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
 }
 
-/* What Python can run although the kernel can't: a script, an archive, a folder with __main__.py. */
+/* What our interpreter runs: a script, whatever its #! line says; an archive; a folder with __main__.py. */
 static bool is_python_program(const char *path)
 {
 	char main_file[4096];
@@ -40,20 +39,6 @@ static bool is_python_program(const char *path)
 		return is_file(main_file);
 	}
 	return ends_with(path, ".py") || ends_with(path, ".pyw") || ends_with(path, ".pyc") || ends_with(path, ".pyz");
-}
-
-/* Whether the kernel knows how to start the file: an ELF program or a #! line. */
-static bool is_startable(const char *path)
-{
-	char head[4] = "";
-	int file = open(path, O_RDONLY | O_CLOEXEC);
-	bool known;
-
-	if (file < 0)
-		return true; /* executable but unreadable: let the kernel say */
-	known = read(file, head, sizeof(head)) >= 2 && (memcmp(head, "#!", 2) == 0 || memcmp(head, "\177ELF", 4) == 0);
-	close(file);
-	return known;
 }
 
 char *lx_path_search(const char *name)
@@ -200,7 +185,7 @@ static int find_path(char **words, int count, struct lx_target *target)
 		lx_error("%s: %s", word, strerror(errno));
 		return LX_STATUS_NOT_EXECUTABLE;
 	}
-	if (is_python_program(word) && !(executable && is_startable(word)))
+	if (is_python_program(word) && !(executable && ends_with(word, ".pyz"))) /* zipapp gives those a #! line */
 		return in_our_python((const char *const[]){ NULL }, words, count, target);
 	if (!executable)
 		return not_executable(word);
