@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/definitions.h"
 #include "base/text.h"
 
 #define NS_PER_S 1000000000
+#define FREQUENCY_MAX 100000000000u /* no clock ticks faster: a damaged state */
 
 /* Text on its way to the sink. After an error of the sink nothing more is handed to it. */
 struct writer {
@@ -241,7 +243,8 @@ static void put_env(struct writer *out, const struct lx_state *state, const char
 static void put_clock(struct writer *out, const struct lx_state *state)
 {
 	const struct lx_clock_sample *start = &state->start;
-	uint64_t frequency = state->clock_frequency ? state->clock_frequency : NS_PER_S;
+	bool usable = state->clock_frequency > 0 && state->clock_frequency <= FREQUENCY_MAX;
+	uint64_t frequency = usable ? state->clock_frequency : NS_PER_S;
 	/* Ticks from the epoch to tick 0: below zero if the counter is older than the epoch is by this frequency. */
 	__int128 origin = (__int128)start->realtime * frequency / NS_PER_S - (__int128)start->ticks;
 	__int128 seconds = origin / (__int128)frequency;
@@ -258,51 +261,6 @@ static void put_clock(struct writer *out, const struct lx_state *state)
 
 /* ---- Lexgions ---- */
 
-struct definitions {
-	const char *bytes;
-	size_t size;
-	bool in_order;   /* the blocks follow each other, so that each is read once */
-	uint32_t blocks; /* number of the last one + 1 */
-};
-
-/* The record at `at`, pads skipped; returns its text, or NULL at the end. *next is where the next one begins. */
-static const char *read_definition(const struct definitions *all, size_t at, struct lx_definition *definition, size_t *next)
-{
-	while (all->size - at >= sizeof(*definition)) {
-		const char *record = all->bytes + at;
-
-		memcpy(definition, record, sizeof(*definition));
-		if (definition->size < sizeof(*definition) || definition->size % 8 != 0 ||
-		    definition->size > all->size - at)
-			return NULL;
-		at += definition->size;
-		*next = at;
-		if (definition->id >= LX_LEXGION_MAX)
-			continue;
-		if ((uint64_t)definition->name_size + definition->file_size > definition->size - sizeof(*definition))
-			return NULL;
-		return record + sizeof(*definition);
-	}
-	return NULL;
-}
-
-static void survey(struct definitions *all)
-{
-	struct lx_definition definition;
-	size_t at = 0;
-
-	all->in_order = true;
-	all->blocks = 0;
-	while (read_definition(all, at, &definition, &at)) {
-		uint32_t block = definition.id / LX_LABELS_PER_BLOCK;
-
-		if (block + 1 < all->blocks)
-			all->in_order = false;
-		else
-			all->blocks = block + 1;
-	}
-}
-
 static uint64_t hash(uint64_t value, const void *data, size_t size)
 {
 	const unsigned char *bytes = data;
@@ -311,6 +269,11 @@ static uint64_t hash(uint64_t value, const void *data, size_t size)
 		value = (value ^ bytes[i]) * 0x100000001B3u;
 	return value;
 }
+
+struct definitions {
+	const char *bytes;
+	size_t size;
+};
 
 /* Labels of one block so far, by hash: a label that only seems to be there already just gets its number, too. */
 struct labels {
@@ -354,46 +317,51 @@ static void put_label(struct writer *out, struct labels *labels, const struct lx
 	print(out, "\" = %u", definition->id % LX_LABELS_PER_BLOCK);
 }
 
-/* One option of the variant. Returns where the next block's definitions begin. */
-static size_t put_block(struct writer *out, const struct definitions *all, uint32_t block, size_t at)
+/*
+ * One option of the variant, from the definitions at *at on, which is moved to those of later blocks. What belongs to an
+ * earlier block comes too late and is left out: a recorder writes them in order.
+ */
+static void put_block(struct writer *out, const struct definitions *all, uint32_t block, size_t *at)
 {
 	struct labels labels = {.count = 0};
 	struct lx_definition definition;
 	const char *text;
-	size_t next;
+	size_t next = *at;
 
 	put_text(out, "\tenum : uint16_t {");
-	while ((text = read_definition(all, at, &definition, &next)) != NULL) {
+	while ((text = lx_definition_next(all->bytes, all->size, &next, &definition)) != NULL) {
 		uint32_t slot = definition.id % LX_LABELS_PER_BLOCK;
-		bool here = definition.id / LX_LABELS_PER_BLOCK == block;
 
-		if (all->in_order && !here)
+		if (definition.id / LX_LABELS_PER_BLOCK > block)
 			break;
-		if (here && !labels.defined[slot]) {
+		if (definition.id / LX_LABELS_PER_BLOCK == block && !labels.defined[slot]) {
 			labels.defined[slot] = true;
 			put_label(out, &labels, &definition, text);
 		}
-		at = next;
+		*at = next;
 	}
 	if (labels.count == 0) /* an enumeration must not be empty */
 		put_text(out, " \"<unknown>\" = 0 ... 65535");
 	print(out, " } b%u;\n", block);
-	return all->in_order ? at : 0;
 }
 
-static void put_lexgions(struct writer *out, const void *bytes, size_t size)
+static void put_lexgions(struct writer *out, const struct definitions *all)
 {
-	struct definitions all = {.bytes = bytes, .size = size};
+	struct lx_definition definition;
+	uint32_t blocks = 0;
 	size_t at = 0;
 
-	survey(&all);
+	while (lx_definition_next(all->bytes, all->size, &at, &definition))
+		if (definition.id / LX_LABELS_PER_BLOCK >= blocks)
+			blocks = definition.id / LX_LABELS_PER_BLOCK + 1;
 	put_text(out, "enum lexgion_block : uint16_t {");
-	for (uint32_t block = 0; block < all.blocks; block++)
+	for (uint32_t block = 0; block < blocks; block++)
 		print(out, "%s\"b%u\" = %u,", block % 16 == 0 ? "\n\t" : " ", block, block);
 	/* 65535 stays free for this: LX_LEXGION_MAX. */
-	print(out, "\n\t\"later\" = %u ... 65535 };\n\nvariant lexgion_label {\n", all.blocks);
-	for (uint32_t block = 0; block < all.blocks && out->error == 0; block++)
-		at = put_block(out, &all, block, at);
+	print(out, "\n\t\"later\" = %u ... 65535 };\n\nvariant lexgion_label {\n", blocks);
+	at = 0;
+	for (uint32_t block = 0; block < blocks && out->error == 0; block++)
+		put_block(out, all, block, &at);
 	put_text(out, "\tenum : uint16_t { \"<unknown>\" = 0 ... 65535 } later;\n};\n\n"
 		      "struct lexgion {\n"
 		      "\tenum lexgion_block block;\n"
@@ -404,6 +372,7 @@ static void put_lexgions(struct writer *out, const void *bytes, size_t size)
 int lx_ctf_metadata_write(lx_text_sink sink, void *context, const struct lx_state *state, const char *process_text,
 			  size_t process_size, const void *definitions, size_t definitions_size)
 {
+	struct definitions all = {definitions_size > 0 ? definitions : "", definitions_size};
 	struct writer out;
 
 	out.sink = sink;
@@ -415,7 +384,7 @@ int lx_ctf_metadata_write(lx_text_sink sink, void *context, const struct lx_stat
 	put_env(&out, state, process_text, process_size);
 	put_clock(&out, state);
 	put_stream(&out);
-	put_lexgions(&out, definitions, definitions_size);
+	put_lexgions(&out, &all);
 #define LX_X(id, NAME, domain, name, role, payload) put_event(&out, id, LX_DOMAIN_##domain, name, FIELDS_##payload);
 	LX_EVENT_KINDS(LX_X)
 #undef LX_X

@@ -10,7 +10,8 @@
 /*
  * Writes the metadata of the process that `state` describes.
  *   process_text  content of lextrace/process ("key value" lines, escaped): becomes the env block; may be ""
- *   definitions   content of lextrace/lexgions (any size; reading stops at size 0 or at a record that is not whole)
+ *   definitions   content of lextrace/lexgions (any size; reading stops at size 0 or at a record that is not whole;
+ *                  ids rise by blocks: one whose block is below one before gets no label)
  * Clock: frequency from state->clock_frequency, offset so that state->start.ticks is state->start.realtime.
  * Labels are "NAME FILE:LINE" (C: "NAME"), unique within a block, escaped so that any CTF reader takes them (NUL,
  * control characters, quotes, backslashes, newlines, invalid UTF-8). Block values above the last block map to a variant

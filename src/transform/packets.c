@@ -76,7 +76,7 @@ int lx_parse_stream(struct lx_process *process, struct lx_store *store, struct l
 {
 	const uint8_t none[16] = {0};
 	const uint8_t *uuid = memcmp(process->state.uuid, none, 16) != 0 ? process->state.uuid : NULL;
-	const char *bytes = data;
+	const char *bytes = size > 0 ? data : "";
 	size_t at = 0, count = 0, packet_size;
 	int64_t sequence = -1;
 

@@ -197,13 +197,14 @@ class Process:
         return self.start_real + (ticks - self.start) * 10**9 // FREQUENCY
 
     def lexgion(self, name, file="", line=0, domain=PYTHON, flags=0, pad=0):
+        """pad: a gap of that many times 8 bytes follows in the file."""
         number = len(self.lexgions)
         name, file = as_bytes(name), as_bytes(file)
         size = (DEFINITION.size + len(name) + len(file) + 7) & ~7
         record = DEFINITION.pack(size, number, line, domain, flags, len(name), len(file), 0) + name + file
         self.lexgions.append(record.ljust(size, b"\0"))
         if pad:
-            self.lexgions[-1] += DEFINITION.pack(32 + 8 * pad, 0xFFFFFFFF, 0, 0, 0, 0, 0, 0) + bytes(8 * pad)
+            self.lexgions[-1] += struct.pack("<II", 8 * pad, 0xFFFFFFFF) + bytes(8 * pad - 8)
         return number
 
     def stream(self, number):
@@ -337,7 +338,7 @@ def define_functions(options, process, rng):
         elif draw < options.c_calls + options.generators + options.regions:
             functions.append((process.lexgion(name, "", 0, rng.choice([USER, IO])), "region"))
         else:
-            functions.append((process.lexgion(name, file, i + 1, pad=i % 5 == 4), "function"))
+            functions.append((process.lexgion(name, file, i + 1, pad=i % 6 if i % 7 == 3 else 0), "function"))
     if options.unknown:
         functions.append((len(process.lexgions) + 1000, "function"))
     return functions
