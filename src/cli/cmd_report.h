@@ -44,9 +44,6 @@ int lx_report_end(struct lx_report *report, int status);
 /* "next: lextrace report --tree    lextrace report --callers NAME …": on a terminal only. name may be NULL. */
 void lx_report_next(struct lx_report *report, const char *name);
 
-/* "lextrace: no function matches PATTERN; near: …". Returns LX_STATUS_FAILED. */
-int lx_report_no_match(struct lx_report *report, const char *pattern);
-
 /* "name", "file", "line", "domain", "c" of the object that is open. */
 void lx_report_json_function(struct lx_report *report, uint32_t function);
 

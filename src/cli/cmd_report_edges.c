@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cmd_report.h"
+#include "cli/doubts.h"
 #include "view/edges.h"
 
 struct row {
@@ -190,7 +191,7 @@ int lx_report_edges(struct lx_report *report)
 	if (status)
 		goto end;
 	if (!view.edges.chosen_count && report->pass.functions.count > 1) {
-		status = lx_report_no_match(report, pattern);
+		status = lx_say_no_match(&report->pass.functions, pattern);
 		goto end;
 	}
 	lx_health_check(&report->health, &report->pass);

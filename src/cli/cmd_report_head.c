@@ -2,12 +2,8 @@
 #include <string.h>
 
 #include "cli/cmd_report.h"
+#include "cli/doubts.h"
 #include "cli/open_run.h"
-
-static double since_start(const struct lx_trace *trace, uint64_t real)
-{
-	return real > trace->first ? (double)(real - trace->first) : 0;
-}
 
 static const char *command_of(const struct lx_report *report)
 {
@@ -19,87 +15,22 @@ static const char *command_of(const struct lx_report *report)
 	return report->pass.functions.programs[first].command;
 }
 
-/* " (disk full at 2.81 s)"; of several causes each with its count. */
-static void print_causes(const struct lx_report *report)
-{
-	const struct lx_health *health = &report->health;
-	char number[LX_NUMBER_SIZE];
-	const char *between = " (";
-
-	for (unsigned cause = 0; cause < LX_LOSS_COUNT; cause++) {
-		if (!health->lost[cause])
-			continue;
-		fprintf(report->out.file, "%s%s", between, lx_loss_text(cause));
-		if (health->lost[cause] != health->lost_total)
-			fprintf(report->out.file, " %s", lx_format_count(number, sizeof(number), health->lost[cause]));
-		if (health->lost_at[cause])
-			fprintf(report->out.file, " at %s",
-				lx_format_seconds(number, sizeof(number),
-						  since_start(report->pass.trace, health->lost_at[cause])));
-		between = ", ";
-	}
-	if (between[0] == ',')
-		fputs(")", report->out.file);
-}
-
-static void print_lost(const struct lx_report *report)
-{
-	char number[LX_NUMBER_SIZE];
-
-	fprintf(report->out.file, "LOST %s",
-		lx_format_plural(number, sizeof(number), report->health.lost_total, "event"));
-	print_causes(report);
-	fputs(": times after that are missing.", report->out.file);
-}
-
-static void print_repaired(const struct lx_report *report)
-{
-	const struct lx_health *health = &report->health;
-	FILE *file = report->out.file;
-	const char *between = "Repaired: ";
-	char number[LX_NUMBER_SIZE];
-
-	if (health->closed_open) {
-		fprintf(file, "%s%s without an end closed at the last event", between,
-			lx_format_plural(number, sizeof(number), health->closed_open, "call"));
-		if (health->repaired_processes == 1)
-			fprintf(file, " (process %u%s)", health->repaired->state.pid,
-				health->repaired->killed ? ", killed" : health->repaired->running ? ", running" : "");
-		else
-			fprintf(file, " (%u processes, %u killed)", health->repaired_processes, health->repaired_killed);
-		between = "; ";
-	}
-	if (health->closed_lost) {
-		fprintf(file, "%s%s without an end closed with the caller", between,
-			lx_format_plural(number, sizeof(number), health->closed_lost, "call"));
-		between = "; ";
-	}
-	if (health->dropped_ends)
-		fprintf(file, "%s%s without a begin left out", between,
-			lx_format_plural(number, sizeof(number), health->dropped_ends, "end"));
-}
-
 /* Losses, repairs and doubts, in red; nothing where there are none. */
 static void print_doubts(const struct lx_report *report)
 {
-	const struct lx_health *health = &report->health;
-	bool repaired = health->closed_open || health->closed_lost || health->dropped_ends;
+	const struct lx_trace *trace = report->pass.trace;
+	char lost[LX_DOUBTS_SIZE], repaired[LX_DOUBTS_SIZE], number[LX_NUMBER_SIZE];
 	FILE *file = report->out.file;
-	char number[LX_NUMBER_SIZE];
 
-	if (!health->lost_total && !repaired && !health->running)
+	lx_doubts_lost(lost, sizeof(lost), &report->health, trace);
+	lx_doubts_repaired(repaired, sizeof(repaired), &report->health);
+	if (!*lost && !*repaired && !report->health.running)
 		return;
-	fputs(lx_style(&report->out, LX_RED), file);
-	if (health->lost_total)
-		print_lost(report);
-	if (health->lost_total && repaired)
-		fputs("  ", file);
-	if (repaired)
-		print_repaired(report);
-	if (health->running)
-		fprintf(file, "%sStill running: read up to %s", health->lost_total || repaired ? ".  " : "",
-			lx_format_seconds(number, sizeof(number),
-					  since_start(report->pass.trace, report->pass.trace->last)));
+	fprintf(file, "%s%s%s%s%s", lx_style(&report->out, LX_RED), lost, *lost ? ": times after that are missing." : "",
+		*lost && *repaired ? "  " : "", repaired);
+	if (report->health.running)
+		fprintf(file, "%sStill running: read up to %s", *repaired ? ".  " : *lost ? "  " : "",
+			lx_format_seconds(number, sizeof(number), lx_since_start(trace, trace->last)));
 	fprintf(file, "%s\n", lx_style_end(&report->out, LX_RED));
 }
 
@@ -111,7 +42,7 @@ static void print_head(const struct lx_report *report, uint64_t calls, uint32_t 
 
 	fprintf(out->file, "%s%s%s: %s\n", lx_style(out, LX_BOLD), lx_run_name(trace), lx_style_end(out, LX_BOLD),
 		command_of(report));
-	fprintf(out->file, "%s, ", lx_format_seconds(number, sizeof(number), since_start(trace, trace->last)));
+	fprintf(out->file, "%s, ", lx_format_seconds(number, sizeof(number), lx_since_start(trace, trace->last)));
 	fprintf(out->file, "%s, ", lx_format_plural(number, sizeof(number), report->health.processes, "process"));
 	fprintf(out->file, "%s, ", lx_format_plural(number, sizeof(number), report->health.threads, "thread"));
 	fputs(lx_format_plural(number, sizeof(number), calls, "call"), out->file);
@@ -181,24 +112,6 @@ static void json_head(struct lx_report *report, uint64_t calls, uint32_t functio
 	json_losses(report);
 }
 
-static void say_torn(const struct lx_report *report)
-{
-	const struct lx_health *health = &report->health;
-	char streams[LX_NUMBER_SIZE] = "a stream", until[LX_NUMBER_SIZE], events[LX_NUMBER_SIZE];
-	bool one = health->torn == 1;
-
-	if (!health->torn)
-		return;
-	if (one)
-		snprintf(streams, sizeof(streams), "stream %u-%u", health->torn_process->state.pid, health->torn_stream);
-	else
-		lx_format_plural(streams, sizeof(streams), health->torn, "stream");
-	lx_format_seconds(until, sizeof(until), since_start(report->pass.trace, report->pass.trace->last));
-	lx_error("%s: %s %s inside a packet: read up to %s, %s (lextrace repair makes it whole)",
-		 lx_run_name(report->pass.trace), streams, one ? "ends" : "end", until,
-		 lx_format_plural(events, sizeof(events), health->events, "event"));
-}
-
 static void say_empty(const struct lx_report *report)
 {
 	const struct lx_process *process = &report->pass.trace->processes[0];
@@ -217,7 +130,7 @@ static void say_empty(const struct lx_report *report)
 bool lx_report_begin(struct lx_report *report, uint64_t calls, uint32_t functions)
 {
 	lx_health_check(&report->health, &report->pass);
-	say_torn(report);
+	lx_say_torn(&report->health, report->pass.trace);
 	lx_output_begin(&report->out, report->color, report->pager);
 	if (report->json)
 		json_head(report, calls, functions);
@@ -299,25 +212,6 @@ void lx_report_json_function(struct lx_report *report, uint32_t function)
 	lx_json_string(js, lexgion->domain < LX_DOMAIN_COUNT ? domains[lexgion->domain] : "?");
 	lx_json_key(js, "c");
 	lx_json_bool(js, lexgion->flags & LX_LEXGION_C);
-}
-
-int lx_report_no_match(struct lx_report *report, const char *pattern)
-{
-	uint32_t found[3];
-	uint32_t count = lx_functions_near(&report->pass.functions, pattern, found, 3);
-	char names[600] = "";
-
-	for (uint32_t i = 0; i < count; i++) {
-		size_t used = strlen(names);
-
-		snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
-			 lx_function_name(&report->pass.functions, found[i]));
-	}
-	if (count)
-		lx_error("no function matches %s; near: %s", pattern, names);
-	else
-		lx_error("no function matches %s; lextrace report --top 0 lists all", pattern);
-	return LX_STATUS_FAILED;
 }
 
 enum lx_style lx_report_heat(double percent)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cmd_report.h"
+#include "cli/doubts.h"
 
 enum column { SELF, SELF_SHARE, TOTAL, TOTAL_SHARE, CALLS, MEAN, P50, P90, P95, P99, P999, MAX, NAME, PLACE, COLUMN_COUNT };
 
@@ -327,7 +328,7 @@ int lx_report_table(struct lx_report *report)
 	if (status)
 		goto end;
 	if (report->match && !view.row_count) {
-		status = lx_report_no_match(report, report->match);
+		status = lx_say_no_match(&report->pass.functions, report->match);
 		goto end;
 	}
 	choose_columns(&view);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cmd_report.h"
+#include "cli/doubts.h"
 #include "view/tree.h"
 
 #define PLACE_MIN 12u /* a place cut to less says nothing */
@@ -327,7 +328,7 @@ int lx_report_tree(struct lx_report *report)
 
 	view.least = tree.total * report->min / 100;
 	if (!status && report->root && !tree.count && report->pass.functions.count) {
-		status = lx_report_no_match(report, report->root);
+		status = lx_say_no_match(&report->pass.functions, report->root);
 		goto end;
 	}
 	if (!status && report->invert)

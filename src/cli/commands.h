@@ -7,6 +7,7 @@
 #define LX_COMMANDS(X)                                                                                                 \
 	X(run)                                                                                                         \
 	X(report)                                                                                                      \
+	X(view)                                                                                                        \
 	X(export)                                                                                                      \
 	X(repair)                                                                                                      \
 	X(completions)

@@ -66,8 +66,8 @@ char *lx_format_seconds(char *out, size_t size, double ns)
 
 	if (strcmp(unit, "ns") == 0)
 		snprintf(number, sizeof(number), "%.0f", value);
-	else if (strcmp(unit, "ms") == 0 && value >= 10) { /* "0.03 s" reads easier among seconds */
-		snprintf(number, sizeof(number), "%.2f", value / 1e3);
+	else if (strcmp(unit, "ms") == 0 && value >= 10) { /* "0.032 s" reads easier among seconds */
+		snprintf(number, sizeof(number), "%.3f", value / 1e3);
 		unit = "s";
 	} else
 		three_digits(number, sizeof(number), value);

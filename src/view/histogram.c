@@ -47,13 +47,20 @@ static uint64_t value_of(uint32_t bucket)
 	return ((uint64_t)(bucket - (octave << LX_HISTOGRAM_BITS)) << octave) + (1ull << octave) / 2;
 }
 
-uint64_t lx_histogram_quantile(const struct lx_histogram *histogram, double share, uint64_t max)
+uint64_t lx_histogram_count(const struct lx_histogram *histogram)
 {
-	uint64_t total = 0, rank, below = 0, value;
-	uint32_t at = 0;
+	uint64_t total = 0;
 
 	for (uint32_t i = 0; i < histogram->count; i++)
 		total += histogram->buckets[i];
+	return total;
+}
+
+uint64_t lx_histogram_quantile(const struct lx_histogram *histogram, double share, uint64_t max)
+{
+	uint64_t total = lx_histogram_count(histogram), rank, below = 0, value;
+	uint32_t at = 0;
+
 	rank = (uint64_t)ceil(share * (double)total);
 	if (rank >= total)
 		return total ? max : 0;

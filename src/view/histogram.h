@@ -44,6 +44,9 @@ static inline bool lx_histogram_add(struct lx_histogram *histogram, uint64_t val
 /* Adds what `from` holds to `to`; false: no memory. */
 bool lx_histogram_merge(struct lx_histogram *to, const struct lx_histogram *from);
 
+/* Number of values. */
+uint64_t lx_histogram_count(const struct lx_histogram *histogram);
+
 /* The value that `share` (0 to 1) of all values do not exceed, `max` being the largest of them; 0 if it is empty. */
 uint64_t lx_histogram_quantile(const struct lx_histogram *histogram, double share, uint64_t max);
 

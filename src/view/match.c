@@ -70,6 +70,14 @@ static unsigned name_distance(const char *pattern, const char *name)
 	return part < whole ? part : whole;
 }
 
+static bool has_name(const struct lx_functions *functions, const uint32_t *found, uint32_t count, const char *name)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (strcmp(functions->items[found[i]].lexgion->name, name) == 0)
+			return true;
+	return false;
+}
+
 uint32_t lx_functions_near(struct lx_functions *functions, const char *pattern, uint32_t *found, uint32_t count)
 {
 	const char *colon = strrchr(pattern, ':');
@@ -83,7 +91,8 @@ uint32_t lx_functions_near(struct lx_functions *functions, const char *pattern, 
 		unsigned score = name_distance(wanted, functions->items[i].lexgion->name);
 		uint32_t at = near < count ? near : count;
 
-		if (score > limit || (at == count && score >= scores[count - 1]))
+		if (score > limit || (at == count && score >= scores[count - 1]) ||
+		    has_name(functions, found, near, functions->items[i].lexgion->name))
 			continue;
 		near += near < count;
 		for (at = near - 1; at > 0 && scores[at - 1] > score; at--) {

@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums of one lexgion of the process under way, in its ticks: the hot loop converts nothing but what it sorts. */
+/*
+ * Sums of one lexgion of the process under way, in its ticks: the hot loop converts nothing but what it sorts into
+ * buckets. One cache line each.
+ */
 struct counter {
-	uint64_t calls, slices, self, total, max;
+	uint64_t calls, self, total, max;
 	struct lx_histogram durations;
-};
+} __attribute__((aligned(64)));
 
 struct thread_counter {
 	uint64_t calls, busy, first, last; /* ticks */
@@ -47,16 +50,16 @@ static void fold(struct lx_stats_process *now, struct lx_span *span, uint64_t se
 		now->outside += below;
 }
 
-static void leave(void *context, const struct lx_process *process, const struct lx_thread_info *thread, struct lx_span *span)
+/* Called for each span of a run: with `plain` known when it is compiled, without a branch that most runs don't need. */
+static inline __attribute__((always_inline)) void tally(struct lx_stats *stats, const struct lx_thread_info *thread,
+							struct lx_span *span, bool plain)
 {
-	struct lx_stats *stats = context;
 	struct lx_stats_process *now = stats->now;
 	uint64_t duration = span->end - span->begin, self = duration - span->children;
 	size_t id = span->lexgion < now->lexgion_count ? span->lexgion : now->lexgion_count;
 	struct counter *counter = &now->counters[id];
 
-	(void)process;
-	if (!lx_pass_wants(stats->pass, thread))
+	if (!plain && !lx_pass_wants(stats->pass, thread))
 		return;
 	if (__builtin_expect(thread != now->thread, 0)) {
 		now->thread = thread;
@@ -69,7 +72,7 @@ static void leave(void *context, const struct lx_process *process, const struct 
 		if (!now->thread_counter->first)
 			now->thread_counter->first = span->begin;
 	}
-	if (stats->own) {
+	if (!plain && stats->own) {
 		if (!stats->pass->functions.items[stats->pass->map[id]].own) {
 			fold(now, span, self);
 			return;
@@ -77,14 +80,24 @@ static void leave(void *context, const struct lx_process *process, const struct 
 		self += folded_below(span);
 	}
 	counter->calls += !span->resumed;
-	counter->slices++;
 	counter->self += self;
-	if (!span->recursive)
-		counter->total += duration;
-	if (duration > counter->max)
-		counter->max = duration;
+	counter->total += duration & ((uint64_t)span->recursive - 1); /* the outermost call only */
+	counter->max = duration > counter->max ? duration : counter->max;
 	if (__builtin_expect(!lx_histogram_add(&counter->durations, to_ns(now, duration)), 0))
 		now->failed = true;
+}
+
+static void leave(void *context, const struct lx_process *process, const struct lx_thread_info *thread, struct lx_span *span)
+{
+	(void)process;
+	tally(context, thread, span, true);
+}
+
+static void leave_chosen(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+			 struct lx_span *span)
+{
+	(void)process;
+	tally(context, thread, span, false);
 }
 
 static int begin_process(void *context, struct lx_pass *pass)
@@ -95,7 +108,9 @@ static int begin_process(void *context, struct lx_pass *pass)
 
 	*now = (struct lx_stats_process){ .lexgion_count = process->lexgion_count,
 					  .scale = (uint64_t)(process->ns_per_tick * 4294967296.0 + 0.5) };
-	now->counters = calloc(process->lexgion_count + 1, sizeof(*now->counters));
+	now->counters = aligned_alloc(64, (process->lexgion_count + 1) * sizeof(*now->counters));
+	if (now->counters)
+		memset(now->counters, 0, (process->lexgion_count + 1) * sizeof(*now->counters));
 	now->threads = calloc(process->thread_count + 1, sizeof(*now->threads));
 	return now->counters && now->threads ? 0 : -ENOMEM;
 }
@@ -121,7 +136,7 @@ static int add_counter(struct lx_stats *stats, struct lx_stat *stat, const struc
 
 	stats->called += stat->slices == 0;
 	stat->calls += counter->calls;
-	stat->slices += counter->slices;
+	stat->slices += lx_histogram_count(&counter->durations);
 	stat->self += self;
 	stat->total += to_ns(stats->now, counter->total);
 	stat->max = max > stat->max ? max : stat->max;
@@ -175,7 +190,7 @@ static int end_process(void *context, struct lx_pass *pass)
 	int error = now->failed ? -ENOMEM : reserve(stats, pass->functions.count);
 
 	for (size_t id = 0; id <= now->lexgion_count && !error; id++)
-		if (now->counters[id].slices)
+		if (now->counters[id].durations.count)
 			error = add_counter(stats, &stats->functions[pass->map[id]], &now->counters[id]);
 	for (size_t number = 0; number < pass->process->thread_count && !error; number++)
 		if (now->threads[number].calls || now->threads[number].busy)
@@ -189,7 +204,8 @@ static int end_process(void *context, struct lx_pass *pass)
 
 int lx_stats_run(struct lx_stats *stats)
 {
-	static const struct lx_pass_ops ops = { { NULL, leave }, begin_process, end_process };
+	static const struct lx_pass_ops plain = { { NULL, leave }, begin_process, end_process };
+	static const struct lx_pass_ops chosen = { { NULL, leave_chosen }, begin_process, end_process };
 	struct lx_stats_process now = { 0 };
 	int error;
 
@@ -197,7 +213,7 @@ int lx_stats_run(struct lx_stats *stats)
 	if (!stats->processes)
 		return -ENOMEM;
 	stats->now = &now;
-	error = lx_pass_run(stats->pass, &ops, stats);
+	error = lx_pass_run(stats->pass, stats->own || stats->pass->only_thread ? &chosen : &plain, stats);
 	free_process(&now);
 	stats->now = NULL;
 	return error ? error : reserve(stats, stats->pass->functions.count);
