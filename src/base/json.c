@@ -69,6 +69,9 @@ static void quote(FILE *file, const char *text, size_t size)
 		} else if ((length = lx_utf8_length(text + at, size - at)) == 0) {
 			put(file, "\\ufffd");
 			at++;
+		} else if (byte == 0xC2 && (unsigned char)text[at + 1] < 0xA0) { /* control characters of terminals */
+			fprintf(file, "\\u%04x", (unsigned char)text[at + 1]);
+			at += 2;
 		} else {
 			fwrite_unlocked(text + at, 1, length, file);
 			at += length;

@@ -44,7 +44,8 @@ size_t lx_escape(char *out, size_t out_size, const char *text, size_t size)
 			piece[0] = piece[1] = '\\';
 			length = 2;
 			at += 1;
-		} else if (length == 0 || byte < 0x20 || byte == 0x7F) {
+		} else if (length == 0 || byte < 0x20 || byte == 0x7F ||
+			   (byte == 0xC2 && (unsigned char)text[at + 1] < 0xA0)) {
 			piece[0] = '\\';
 			piece[1] = 'x';
 			piece[2] = digits[byte >> 4];

@@ -9,6 +9,7 @@
 	X(report)                                                                                                      \
 	X(view)                                                                                                        \
 	X(export)                                                                                                      \
+	X(info)                                                                                                        \
 	X(repair)                                                                                                      \
 	X(completions)
 
