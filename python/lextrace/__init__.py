@@ -15,7 +15,7 @@ import os
 import sys
 
 try:
-    from ._core import region, version as __version__
+    from ._core import active, folder, region, stop, version as __version__
     from . import _core
 except ImportError as _error:  # pragma: no cover - depends on the interpreter
     raise ImportError(
@@ -45,7 +45,7 @@ def start(run: str | os.PathLike[str] | None = None, *, c_calls: bool = False, f
     >>> lextrace.stop()
     """
     global _registered
-    if _core.active():
+    if active():
         raise RuntimeError("lextrace is recording already")
     program = _program()
     if run is None:
@@ -66,21 +66,6 @@ def start(run: str | os.PathLike[str] | None = None, *, c_calls: bool = False, f
     return path
 
 
-def stop() -> None:
-    """Stop recording and complete the trace. Nothing happens when nothing is recorded."""
-    _core.stop()
-
-
-def active() -> bool:
-    """Whether this process records now."""
-    return _core.active()
-
-
-def folder() -> str:
-    """The run folder of the recording at hand; '' without one."""
-    return _core.folder()
-
-
 class session:
     """Record while a ``with`` block runs; parameters as for :func:`start`.
 
@@ -94,8 +79,7 @@ class session:
     def __enter__(self) -> str:
         return start(**self._settings)
 
-    def __exit__(self, *exception) -> None:
-        stop()
+    __exit__ = staticmethod(_core.leave)
 
 
 def _program() -> str:

@@ -3,6 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
+static const enum lx_role roles[LX_EV_COUNT] = {
+#define LX_X(id, NAME, domain, name, role, payload) [LX_EV_##NAME] = LX_ROLE_##role,
+	LX_EVENT_KINDS(LX_X)
+#undef LX_X
+};
+
 enum lx_loss lx_loss_of_errno(int error)
 {
 	switch (error) {
@@ -124,14 +130,38 @@ static void enlarge(struct lx_slot *slot)
 		slot->size = large;
 }
 
-/* Room for an event, whatever that takes. False: the event is lost, and counted. */
-static bool make_room(struct lx_thread *thread, uint64_t ticks)
+/*
+ * The thread meets a process folder for the first time: calls open since before are none of its. The call that begins
+ * with this very event stays; an end belongs to a begin that is not in the trace. False: leave the event out.
+ */
+static bool forget_calls(struct lx_thread *thread, uint32_t kind)
+{
+	enum lx_role role = roles[kind];
+	bool begins = role == LX_ROLE_BEGIN || role == LX_ROLE_RESUME;
+
+	if (begins && thread->stack.top > thread->stack.base) {
+		thread->stack.base[0] = thread->stack.top[-1];
+		thread->stack.top = thread->stack.base + 1;
+	} else {
+		thread->stack.top = thread->stack.base;
+	}
+	for (struct lx_stack *stack = thread->stacks; stack; stack = stack->next)
+		stack->top = stack->base;
+	if (!begins)
+		thread->unmatched++;
+	return begins;
+}
+
+/* Room for an event, whatever that takes. False: the event is left out, and counted. */
+static bool make_room(struct lx_thread *thread, uint32_t kind, uint64_t ticks)
 {
 	enum lx_loss loss = LX_LOSS_NO_MEMORY;
 
 	if (!lx_session_ready())
 		return false;
 	if (!thread->slot || thread->epoch != lx_session.epoch) {
+		if (thread->epoch != lx_session.epoch && !forget_calls(thread, kind))
+			return false;
 		if (lx_thread_attach(thread, &loss) != 0) {
 			lx_loss_count(NULL, loss, 1, ticks);
 			return false;
@@ -151,7 +181,7 @@ void lx_record_slow(struct lx_thread *thread, uint32_t kind, uint32_t word, uint
 {
 	if (thread->at >= thread->limit) {
 		lx_lock();
-		bool room = make_room(thread, ticks);
+		bool room = make_room(thread, kind, ticks);
 
 		lx_unlock();
 		if (!room)

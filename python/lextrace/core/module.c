@@ -51,6 +51,12 @@ static PyObject *stop(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 	Py_RETURN_NONE;
 }
 
+/* stop() for a `with` block, whatever ended it. */
+static PyObject *leave(PyObject *module, PyObject *Py_UNUSED(exception))
+{
+	return stop(module, NULL);
+}
+
 /* In a forked child that is not to record, the hooks go. */
 static PyObject *after_fork_child(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
@@ -82,10 +88,12 @@ static PyObject *note(PyObject *Py_UNUSED(module), PyObject *text)
 static PyMethodDef methods[] = {
 	{"start", (PyCFunction)(void (*)(void))start, METH_VARARGS | METH_KEYWORDS,
 	 PyDoc_STR("Start a session and set the hooks of this interpreter.")},
-	{"stop", stop, METH_NOARGS, PyDoc_STR("Take the hooks away and complete the trace.")},
+	{"stop", stop, METH_NOARGS,
+	 PyDoc_STR("stop()\n--\n\nStop recording and complete the trace. Nothing happens when nothing is recorded.")},
+	{"leave", leave, METH_VARARGS, PyDoc_STR("stop() as the end of a `with` block.")},
 	{"after_fork_child", after_fork_child, METH_NOARGS, PyDoc_STR("For os.register_at_fork.")},
-	{"active", active, METH_NOARGS, PyDoc_STR("Whether this process records.")},
-	{"folder", folder, METH_NOARGS, PyDoc_STR("The run folder of the session, '' without one.")},
+	{"active", active, METH_NOARGS, PyDoc_STR("active()\n--\n\nWhether this process records now.")},
+	{"folder", folder, METH_NOARGS, PyDoc_STR("folder()\n--\n\nThe run folder of the recording at hand; '' without one.")},
 	{"note", note, METH_O, PyDoc_STR("Add a line to the run's notes.")},
 	{NULL, NULL, 0, NULL},
 };
