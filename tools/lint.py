@@ -42,6 +42,7 @@ def main():
 
     files = tracked()
     check("includes", sys.executable, "tools/check_includes.py")
+    check("docs/format.md", sys.executable, "tools/format_doc.py", "--check")
     check("sizes", sys.executable, "tools/check_sizes.py")
     scripts = [str(path) for path in files if is_shell(path)]
     if shutil.which("shellcheck"):
