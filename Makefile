@@ -2,7 +2,7 @@
 PYTHON ?= python3
 
 .DEFAULT_GOAL := help
-.PHONY: help build test demo bench lint fuzz clean
+.PHONY: help build test demo bench lint fuzz docs clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.* ## /  make \1\t/p' Makefile | expand -t 16
@@ -26,6 +26,9 @@ lint: ## includes, sizes, scripts and Python style
 
 fuzz: ## run each fuzzer for FUZZ_SECONDS (60)
 	@$(PYTHON) tools/fuzz.py
+
+docs: build ## write docs/cli.md from the program's tables
+	@$(PYTHON) tools/cli_page.py .venv/bin/lextrace docs/cli.md
 
 clean: ## remove all that was built
 	rm -rf build .venv .venvs demo

@@ -32,18 +32,34 @@ static int unknown_command(const char *word)
 	return LX_STATUS_USAGE;
 }
 
-/* lextrace --man [COMMAND]: the page in roff, for the build; lextrace --runs: run folders here, for completion. */
-static int hidden(int argc, char **argv)
+/* lextrace --man [COMMAND]: its page in roff. */
+static int man(int argc, char **argv)
 {
 	const struct lx_command *command = argc > 2 ? lx_command_find(argv[2]) : NULL;
 
-	if (strcmp(argv[1], "--runs") == 0) {
-		lx_runs_print(stdout);
-		return LX_STATUS_OK;
-	}
 	if (argc > 2 && !command)
 		return unknown_command(argv[2]);
 	lx_man_page(command, stdout);
+	return LX_STATUS_OK;
+}
+
+/* lextrace --man-pages FOLDER: all pages as files, for the build. */
+static int man_pages(const char *folder)
+{
+	for (size_t i = 0; i == 0 || lx_commands[i - 1]; i++) {
+		const struct lx_command *command = i ? lx_commands[i - 1] : NULL;
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%s/lextrace%s%s.1", folder, command ? "-" : "", command ? command->name : "");
+		FILE *file = fopen(path, "w");
+
+		if (file)
+			lx_man_page(command, file);
+		if (!file || fclose(file) != 0) {
+			lx_error("cannot write %s: %s", path, strerror(errno));
+			return LX_STATUS_FAILED;
+		}
+	}
 	return LX_STATUS_OK;
 }
 
@@ -76,8 +92,15 @@ static int dispatch(int argc, char **argv)
 		printf("lextrace %s\n", LEXTRACE_VERSION);
 		return LX_STATUS_OK;
 	}
-	if (is(argv[1], "--man", "--runs"))
-		return hidden(argc, argv);
+	/* For the build and for completion: not in the help. */
+	if (strcmp(argv[1], "--man") == 0)
+		return man(argc, argv);
+	if (strcmp(argv[1], "--man-pages") == 0 && argc == 3)
+		return man_pages(argv[2]);
+	if (strcmp(argv[1], "--runs") == 0) {
+		lx_runs_print(stdout);
+		return LX_STATUS_OK;
+	}
 
 	const struct lx_command *command = lx_command_find(argv[1]);
 

@@ -3,6 +3,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,13 @@ def test_messages_are_plain_in_a_pipe_and_coloured_on_a_terminal():
     assert on_terminal().startswith("\x1b[31mlextrace:\x1b[0m no command")
     assert on_terminal(NO_COLOR="1").startswith("lextrace: no command")
     assert on_terminal(TERM="dumb").startswith("lextrace: no command")
+
+
+# ---- The page ----
+
+def test_the_page_is_made_from_the_tables():
+    made = subprocess.run([sys.executable, ROOT / "tools/cli_page.py", LEXTRACE], capture_output=True, text=True, check=True)
+    assert (ROOT / "docs/cli.md").read_text() == made.stdout, "run `make docs`"
 
 
 # ---- Man pages ----
