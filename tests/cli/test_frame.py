@@ -53,7 +53,7 @@ def test_version():
     (["report", "--sort"], "report: --sort needs a value: --sort COLUMN"),
     (["export", "--to", "spedscope"],
      "--to: spedscope? One of perfetto chrome pfw speedscope folded pstats"),
-    (["report", "--to", "chrome"], "report: --to belongs to export: lextrace export --to chrome"),
+    (["export", "--callers", "f"], "export: --callers belongs to report: lextrace report --callers f"),
     (["completions"], "completions: one shell of bash zsh fish: lextrace completions bash"),
 ])
 def test_message_of_wrong_use(words, message, tmp_path):
