@@ -51,7 +51,7 @@ void lx_proto_text(struct lx_proto *proto, uint32_t field, const char *text, siz
 	uint8_t *at = room(proto, LX_TEXT_VALID_SIZE(size));
 
 	if (at)
-		proto->size += lx_text_valid((char *)at, text, size, 0);
+		proto->size += lx_text_valid((char *)at, text, size);
 	lx_proto_end(proto, mark);
 }
 

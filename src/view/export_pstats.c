@@ -164,7 +164,7 @@ static void put_text(struct lx_export *export, const char *before, const char *t
 		export->error = -ENOMEM;
 		return;
 	}
-	size = lx_text_valid(copy, text, size, LX_TEXT_KEEP_NUL | LX_TEXT_KEEP_SURROGATES);
+	size = lx_text_python(copy, text, size);
 	*at++ = CODE_TEXT;
 	export->out->at = put_u32(at, (uint32_t)(strlen(before) + size + strlen(after)));
 	lx_out_write(export->out, before, strlen(before));
@@ -173,12 +173,13 @@ static void put_text(struct lx_export *export, const char *before, const char *t
 	free(copy);
 }
 
-/* A function's key. pstats shows ("~", 0, "<len>") as {len}: so C code stands there. */
+/* A function's key. C code is ("~", 0, "<len>"), which pstats shows as {len}; a region has its category for a file. */
 static void put_key(struct lx_export *export, uint32_t function)
 {
 	struct pstats *state = export->state;
 	const struct lx_lexgion *lexgion = export->pass->functions.items[function].lexgion;
-	bool bracket = (lexgion->flags & LX_LEXGION_C) && lexgion->name[0] != '<';
+	bool c_code = lexgion->flags & LX_LEXGION_C;
+	const char *other = c_code ? "~" : lx_export_category(lexgion);
 
 	if (state->keys[function]) {
 		uint8_t *at = lx_out_room(export->out, 5);
@@ -192,9 +193,9 @@ static void put_key(struct lx_export *export, uint32_t function)
 	if (lexgion->file_size > 0)
 		put_text(export, "", lexgion->file, lexgion->file_size, "");
 	else
-		put_text(export, "", "~", 1, "");
+		put_text(export, "", other, strlen(other), "");
 	put_integer(export->out, lexgion->line);
-	put_text(export, bracket ? "<" : "", lexgion->name, lexgion->name_size, bracket ? ">" : "");
+	put_text(export, c_code ? "<" : "", lexgion->name, lexgion->name_size, c_code ? ">" : "");
 }
 
 static void put_function(struct lx_export *export, uint32_t function, const uint32_t *first, const uint32_t *next)

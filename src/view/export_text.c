@@ -13,36 +13,44 @@ static bool is_surrogate(const char *text, size_t size)
 	return size >= 3 && byte[0] == 0xED && byte[1] >= 0xA0 && byte[1] <= 0xBF && (byte[2] & 0xC0) == 0x80;
 }
 
-size_t lx_text_valid(char *out, const char *text, size_t size, unsigned keep)
+size_t lx_text_valid(char *out, const char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t at = 0; at < size;) {
+		unsigned length = text[at] ? lx_utf8_length(text + at, size - at) : 0;
+
+		if (length == 0) {
+			memcpy(out + used, "\xEF\xBF\xBD", 3); /* U+FFFD */
+			used += 3;
+			at++;
+		}
+		for (; length > 0; length--)
+			out[used++] = text[at++];
+	}
+	return used;
+}
+
+size_t lx_text_python(char *out, const char *text, size_t size)
 {
 	size_t used = 0;
 
 	for (size_t at = 0; at < size;) {
 		unsigned length = lx_utf8_length(text + at, size - at);
 
-		if (length == 0 && (keep & LX_TEXT_KEEP_SURROGATES) && is_surrogate(text + at, size - at))
+		if (is_surrogate(text + at, size - at))
 			length = 3;
-		if (length == 0 || (text[at] == '\0' && !(keep & LX_TEXT_KEEP_NUL))) {
-			memcpy(out + used, "\xEF\xBF\xBD", 3); /* U+FFFD */
-			used += 3;
-			at++;
-			continue;
+		if (length == 0) { /* U+DC00 + byte */
+			unsigned char byte = (unsigned char)text[at++];
+
+			out[used++] = '\xED';
+			out[used++] = (char)(0xB0 | byte >> 6);
+			out[used++] = (char)(0x80 | (byte & 0x3F));
 		}
-		for (unsigned i = 0; i < length; i++)
+		for (; length > 0; length--)
 			out[used++] = text[at++];
 	}
 	return used;
-}
-
-char *lx_text_valid_copy(const char *text, size_t size, unsigned keep, size_t *length)
-{
-	char *copy = malloc(LX_TEXT_VALID_SIZE(size) + 1);
-
-	if (!copy)
-		return NULL;
-	*length = lx_text_valid(copy, text, size, keep);
-	copy[*length] = '\0';
-	return copy;
 }
 
 int lx_pieces_open(struct lx_pieces *pieces, const struct lx_process *process, uint32_t per)

@@ -7,18 +7,16 @@
 #include "base/json.h"
 #include "transform/trace.h"
 
-#define LX_TEXT_VALID_SIZE(size) (3 * (size_t)(size)) /* most bytes that lx_text_valid() writes */
-
-enum lx_text_keep {
-	LX_TEXT_KEEP_NUL = 1,
-	LX_TEXT_KEEP_SURROGATES = 2, /* lone surrogates as three bytes, which Python reads with "surrogatepass" */
-};
+#define LX_TEXT_VALID_SIZE(size) (3 * (size_t)(size)) /* most bytes that the copies below write */
 
 /* Copies text as UTF-8: each byte that does not belong there, and NUL, becomes U+FFFD. Returns the length. */
-size_t lx_text_valid(char *out, const char *text, size_t size, unsigned keep);
+size_t lx_text_valid(char *out, const char *text, size_t size);
 
-/* The same in memory of its own, NUL-terminated; NULL without memory. */
-char *lx_text_valid_copy(const char *text, size_t size, unsigned keep, size_t *length);
+/*
+ * Copies text for Python, which reads it with "surrogatepass": NUL and lone surrogates stay, any other byte that is no
+ * UTF-8 becomes the surrogate that "surrogateescape" gives it. Different texts stay different. Returns the length.
+ */
+size_t lx_text_python(char *out, const char *text, size_t size);
 
 struct lx_piece {
 	size_t at;     /* in lx_pieces.text */
