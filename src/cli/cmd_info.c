@@ -6,6 +6,7 @@
 #include "cli/cmd_info.h"
 #include "cli/doubts.h"
 #include "cli/open_run.h"
+#include "cli/progress.h"
 
 enum { PACKETS, JSON, COLOR, NO_PAGER };
 
@@ -65,8 +66,11 @@ static int run(const struct lx_command *command, const struct lx_args *args)
 	info.bytes = walked_bytes;
 	info.files = walked_files;
 	status = lx_pass_init(&info.pass);
-	if (!status)
+	if (!status) {
+		lx_progress_begin(&info.pass);
 		status = lx_pass_run(&info.pass, &ops, NULL);
+		lx_progress_end();
+	}
 	if (!status) {
 		lx_health_check(&info.health, &info.pass);
 		info.clock_error = clock_error(&trace->processes[0]);

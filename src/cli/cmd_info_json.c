@@ -32,8 +32,8 @@ static void put_process(struct lx_json *js, const struct lx_info *info, const st
 	char ended[16];
 
 	lx_json_object(js);
-	put_u64(js, "process", process->state.pid);
-	put_u64(js, "parent", process->state.parent_pid);
+	put_u64(js, "pid", process->state.pid);
+	put_u64(js, "parent_pid", process->state.parent_pid);
 	put_text(js, "folder", process->name);
 	put_text(js, "command", program->command);
 	put_text(js, "python", process->key[LX_KEY_python]);
@@ -81,7 +81,7 @@ static void put_packets(struct lx_json *js, const struct lx_process *process)
 			const struct lx_packet_ref *packet = &process->streams[s].packets[n];
 
 			lx_json_object(js);
-			put_u64(js, "process", process->state.pid);
+			put_u64(js, "pid", process->state.pid);
 			put_u64(js, "stream", process->streams[s].number);
 			put_u64(js, "packet", packet->header->packet_seq_num);
 			put_u64(js, "thread", packet->header->thread);

@@ -118,9 +118,16 @@ static void say_events(const struct lx_info *info, const struct lx_process *proc
 			order[at] = order[at - 1];
 		order[at] = kind;
 	}
-	for (unsigned i = 0; i < kinds; i++)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "   %s %s", lx_event_name(order[i]),
+	for (unsigned i = 0; i < kinds; i++) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, "   %s %s", lx_event_name(order[i]),
 			 lx_format_count(number, sizeof(number), health->kinds[order[i]]));
+		if (info->out.width && strlen(text) + 12 + 4 > info->out.width) { /* one line on a terminal */
+			strcpy(text + used, "   …");
+			break;
+		}
+	}
 	fact(info, "events", text, true);
 }
 
@@ -158,12 +165,14 @@ static int print_processes(const struct lx_info *info)
 {
 	const struct lx_trace *trace = info->pass.trace;
 	struct lx_table table = { 0 };
-	char text[LX_NUMBER_SIZE];
+	struct lx_unit unit = lx_unit_for((double)(trace->last - trace->first));
+	char text[LX_NUMBER_SIZE], header[16];
 
+	snprintf(header, sizeof(header), "time %s", unit.name);
 	lx_table_column(&table, "process", LX_RIGHT);
 	lx_table_column(&table, "parent", LX_RIGHT);
 	lx_table_column(&table, "ended", LX_LEFT);
-	lx_table_column(&table, "time s", LX_RIGHT);
+	lx_table_column(&table, header, LX_RIGHT);
 	lx_table_column(&table, "threads", LX_RIGHT);
 	lx_table_column(&table, "events", LX_RIGHT);
 	lx_table_column(&table, "lost", LX_RIGHT);
@@ -177,7 +186,7 @@ static int print_processes(const struct lx_info *info)
 		lx_table_addf(&table, LX_PLAIN, "%u", process->state.pid);
 		lx_table_addf(&table, LX_PLAIN, "%u", process->state.parent_pid);
 		lx_table_add(&table, LX_PLAIN, lx_process_ended(process, text, sizeof(text)));
-		lx_table_addf(&table, LX_PLAIN, "%.3f", lx_info_duration(process) / 1e9);
+		lx_table_addf(&table, LX_PLAIN, "%.3f", lx_info_duration(process) / unit.ns);
 		lx_table_addf(&table, LX_PLAIN, "%u", threads);
 		lx_table_add(&table, LX_PLAIN, lx_format_count(text, sizeof(text), info->pass.totals[i].events));
 		lx_table_add(&table, process->lost_total ? LX_RED : LX_PLAIN,

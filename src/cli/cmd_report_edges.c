@@ -5,6 +5,7 @@
 
 #include "cli/cmd_report.h"
 #include "cli/doubts.h"
+#include "cli/progress.h"
 #include "view/edges.h"
 
 struct row {
@@ -89,8 +90,7 @@ static void add_row(struct view *view, struct lx_table *table, struct lx_unit un
 		lx_table_add(table, LX_DIM, "");
 	} else {
 		lx_table_add(table, LX_BOLD, lx_function_name(functions, row->function));
-		lx_table_addf(table, LX_DIM, "%s%s", lx_function_place(functions, row->function),
-			      row->recursion ? "  (recursion: its time is in the outermost call)" : "");
+		lx_table_add(table, LX_DIM, lx_function_place(functions, row->function));
 	}
 }
 
@@ -110,6 +110,7 @@ static int print_edges(struct view *view)
 	struct lx_table table = { 0 };
 	char header[16], text[100], number[LX_NUMBER_SIZE];
 	double rest = 0;
+	bool recursion = false;
 
 	print_title(view);
 	snprintf(header, sizeof(header), "time %s", unit.name);
@@ -119,6 +120,7 @@ static int print_edges(struct view *view)
 	lx_table_column(&table, view->callers ? "caller" : "callee", LX_NAME);
 	lx_table_column(&table, "", LX_PATH);
 	for (size_t i = 0; i < view->count; i++) {
+		recursion = recursion || view->rows[i].recursion;
 		if (i < view->shown)
 			add_row(view, &table, unit, &view->rows[i]);
 		else
@@ -133,6 +135,9 @@ static int print_edges(struct view *view)
 		add_line(&table, unit, edges->self, edges->total, "(in itself)");
 	if (lx_table_print(&table, &view->report->out) < 0)
 		return -ENOMEM;
+	if (recursion)
+		fputs("\nrecursion: calls by the function itself are counted; their time is that of the outermost call\n",
+		      view->report->out.file);
 	lx_report_next(view->report, NULL);
 	return LX_STATUS_OK;
 }
@@ -184,8 +189,11 @@ int lx_report_edges(struct lx_report *report)
 	struct view view = { .report = report,
 			     .callers = report->callee_of,
 			     .edges = { .pass = &report->pass, .pattern = pattern } };
-	int status = lx_edges_run(&view.edges);
+	int status;
 
+	lx_progress_begin(&report->pass);
+	status = lx_edges_run(&view.edges);
+	lx_progress_end();
 	if (!status)
 		status = collect_rows(&view);
 	if (status)
@@ -194,8 +202,7 @@ int lx_report_edges(struct lx_report *report)
 		status = lx_say_no_match(&report->pass.functions, pattern);
 		goto end;
 	}
-	lx_health_check(&report->health, &report->pass);
-	if (lx_report_begin(report, report->health.calls, 0))
+	if (lx_report_begin(report, view.edges.all_calls, 0))
 		status = report->json ? json_edges(&view) : print_edges(&view);
 	status = lx_report_end(report, status);
 end:

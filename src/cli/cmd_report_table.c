@@ -5,6 +5,7 @@
 
 #include "cli/cmd_report.h"
 #include "cli/doubts.h"
+#include "cli/progress.h"
 
 enum column { SELF, SELF_SHARE, TOTAL, TOTAL_SHARE, CALLS, MEAN, P50, P90, P95, P99, P999, MAX, NAME, PLACE, COLUMN_COUNT };
 
@@ -234,6 +235,17 @@ static void say_folded(const struct view *view)
 		lx_percent((double)stats->folded, (double)stats->self));
 }
 
+/* On a narrow terminal the columns that say least go, unless the user chose them. */
+static void let_columns_leave(struct view *view)
+{
+	static const enum column order[] = { TOTAL, MEAN, P99, MAX, TOTAL_SHARE, CALLS };
+
+	for (size_t n = 0; !view->report->columns && n < sizeof(order) / sizeof(order[0]); n++)
+		for (unsigned i = 0; i < view->column_count; i++)
+			if (view->columns[i] == order[n])
+				lx_table_may_leave(&view->table, i);
+}
+
 static int print_table(struct view *view)
 {
 	struct lx_report *report = view->report;
@@ -249,6 +261,7 @@ static int print_table(struct view *view)
 				column == SELF ? view->headers[0] : column == TOTAL ? view->headers[1] : columns[column].header,
 				columns[column].cell);
 	}
+	let_columns_leave(view);
 	for (size_t row = 0; row < view->shown; row++)
 		for (unsigned i = 0; i < view->column_count; i++)
 			add_cell(view, &view->rows[row], view->columns[i]);
@@ -321,8 +334,11 @@ static void json_table(struct view *view)
 int lx_report_table(struct lx_report *report)
 {
 	struct view view = { .report = report, .stats = { .pass = &report->pass, .own = report->own } };
-	int status = lx_stats_run(&view.stats);
+	int status;
 
+	lx_progress_begin(&report->pass);
+	status = lx_stats_run(&view.stats);
+	lx_progress_end();
 	if (!status)
 		status = collect_rows(&view);
 	if (status)

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/cmd_report.h"
+#include "cli/progress.h"
 
 struct row {
 	const struct lx_process *process;
@@ -20,9 +21,9 @@ struct view {
 	struct row *rows;
 	size_t count, shown;
 	uint64_t busy;        /* of all rows */
-	struct lx_unit unit;
+	struct lx_unit unit, axis; /* of sums; of moments */
 	struct lx_table table;
-	char header[16];
+	char header[16], from[16], to[16];
 };
 
 static int by_busy(const void *a, const void *b)
@@ -78,6 +79,7 @@ static int collect_rows(struct view *view)
 	qsort(view->rows, view->count, sizeof(*view->rows), by_busy);
 	view->shown = report->top && report->top < view->count ? report->top : view->count;
 	view->unit = lx_unit_for((double)view->busy);
+	view->axis = lx_unit_for((double)(report->pass.trace->last - report->pass.trace->first));
 	return 0;
 }
 
@@ -85,7 +87,7 @@ static double since_start(const struct view *view, uint64_t real)
 {
 	uint64_t first = view->report->pass.trace->first;
 
-	return real > first ? (double)(real - first) / 1e9 : 0;
+	return real > first ? (double)(real - first) / view->axis.ns : 0;
 }
 
 static void add_figures(struct view *view, uint64_t busy, uint64_t calls)
@@ -137,8 +139,10 @@ static void add_columns(struct view *view)
 	lx_table_column(&view->table, view->header, LX_RIGHT);
 	lx_table_column(&view->table, "time %", LX_RIGHT);
 	lx_table_column(&view->table, "calls", LX_RIGHT);
-	lx_table_column(&view->table, "from s", LX_RIGHT);
-	lx_table_column(&view->table, "to s", LX_RIGHT);
+	snprintf(view->from, sizeof(view->from), "from %s", view->axis.name);
+	snprintf(view->to, sizeof(view->to), "to %s", view->axis.name);
+	lx_table_column(&view->table, view->from, LX_RIGHT);
+	lx_table_column(&view->table, view->to, LX_RIGHT);
 	lx_table_column(&view->table, "process", LX_RIGHT);
 	if (view->report->threads)
 		for (size_t i = 0; i < sizeof(of_threads) / sizeof(of_threads[0]); i++)
@@ -183,7 +187,7 @@ static void json_row(struct view *view, const struct row *row)
 	char ended[16];
 
 	lx_json_object(js);
-	lx_json_key(js, "process");
+	lx_json_key(js, "pid");
 	lx_json_u64(js, row->process->state.pid);
 	lx_json_key(js, "folder");
 	lx_json_string(js, row->process->name);
@@ -195,7 +199,7 @@ static void json_row(struct view *view, const struct row *row)
 		lx_json_key(js, "name");
 		lx_json_string(js, row->thread->name);
 	} else {
-		lx_json_key(js, "parent");
+		lx_json_key(js, "parent_pid");
 		lx_json_u64(js, row->process->state.parent_pid);
 		lx_json_key(js, "threads");
 		lx_json_u64(js, row->threads);
@@ -234,8 +238,11 @@ static int json_rows(struct view *view)
 int lx_report_threads(struct lx_report *report)
 {
 	struct view view = { .report = report, .stats = { .pass = &report->pass } };
-	int status = lx_stats_run(&view.stats);
+	int status;
 
+	lx_progress_begin(&report->pass);
+	status = lx_stats_run(&view.stats);
+	lx_progress_end();
 	if (!status)
 		status = collect_rows(&view);
 	if (status)

@@ -5,6 +5,7 @@
 
 #include "cli/cmd_report.h"
 #include "cli/doubts.h"
+#include "cli/progress.h"
 #include "view/tree.h"
 
 #define PLACE_MIN 12u /* a place cut to less says nothing */
@@ -324,8 +325,11 @@ int lx_report_tree(struct lx_report *report)
 	struct lx_tree tree = { .pass = &report->pass, .imports = report->imports, .root = report->root };
 	struct lx_tree inverted = { 0 };
 	struct view view = { .report = report, .tree = report->invert ? &inverted : &tree };
-	int status = lx_tree_run(&tree);
+	int status;
 
+	lx_progress_begin(&report->pass);
+	status = lx_tree_run(&tree);
+	lx_progress_end();
 	view.least = tree.total * report->min / 100;
 	if (!status && report->root && !tree.count && report->pass.functions.count) {
 		status = lx_say_no_match(&report->pass.functions, report->root);

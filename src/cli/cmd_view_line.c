@@ -80,12 +80,12 @@ static void json_fields(FILE *file, const struct lx_lexgion *lexgion)
 	struct lx_json js;
 
 	lx_json_init(&js, file, false);
-	fputs(",\"name\":", file);
+	fputs(",\"qualname\":", file);
 	lx_json_text(&js, lexgion->name, lexgion->name_size);
 	if (lexgion->file_size) {
-		fputs(",\"file\":", file);
+		fputs(",\"filename\":", file);
 		lx_json_text(&js, lexgion->file, lexgion->file_size);
-		fprintf(file, ",\"line\":%u", lexgion->line);
+		fprintf(file, ",\"lineno\":%u", lexgion->line);
 	}
 }
 
@@ -184,18 +184,19 @@ static int json_line(struct lx_view *view, const struct lx_merged *event, const 
 	FILE *file = view->out.file;
 
 	at = put_number(at, event->real_ns, 1);
-	at = put_text(at, ",\"process\":");
+	at = put_text(at, ",\"pid\":");
 	at = put_number(at, event->process->state.pid, 1);
 	at = put_text(at, ",\"thread\":");
 	at = put_number(at, event->thread->number, 1);
-	at = put_text(at, ",\"event\":\"");
+	at = put_text(at, ",\"name\":\"");
 	at = put_text(at, lx_event_name(event->event.kind));
 	at = put_text(at, "\"");
 	fwrite_unlocked(text, 1, (size_t)(at - text), file);
 	if (fields)
 		fwrite_unlocked(fields, 1, strlen(fields), file);
 	else
-		fprintf(file, ",\"%s\":%u", event->event.kind == LX_EV_STACK_SWITCH ? "stack" : "value", event->event.value);
+		fprintf(file, ",\"qualname\":null,\"%s\":%u",
+			event->event.kind == LX_EV_STACK_SWITCH ? "stack" : "value", event->event.value);
 	fwrite_unlocked("}\n", 1, 2, file);
 	return 0;
 }

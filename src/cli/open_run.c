@@ -1,5 +1,6 @@
 #include "cli/open_run.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +10,17 @@ struct lx_trace *lx_open_run(const struct lx_args *args, bool *named_by_us)
 	struct lx_trace *trace = NULL;
 	char *path = lx_find_run(args, named_by_us);
 	char message[1024];
+	int error;
 
 	if (!path)
 		return NULL;
-	if (lx_trace_open(path, &trace, message, sizeof(message)) < 0) {
+	error = lx_trace_open(path, &trace, message, sizeof(message));
+	if (error == -EINVAL)
+		lx_error("%s holds no trace (no file \"metadata\" in it or below it)", path);
+	else if (error < 0)
 		lx_error("%s", message);
+	if (error < 0)
 		trace = NULL;
-	}
 	free(path);
 	return trace;
 }

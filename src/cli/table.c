@@ -9,6 +9,7 @@
 #define PAD_MAX 60u  /* a left column is not padded beyond: one long name would push all places out of sight */
 #define PATH_MIN 12u /* a path cut to less says nothing: it is left out */
 #define NAME_MIN 16u
+#define GONE SIZE_MAX /* the width of a column that left */
 
 void lx_table_column(struct lx_table *table, const char *header, enum lx_cell kind)
 {
@@ -16,6 +17,12 @@ void lx_table_column(struct lx_table *table, const char *header, enum lx_cell ki
 		table->header[table->columns] = header;
 		table->kind[table->columns++] = kind;
 	}
+}
+
+void lx_table_may_leave(struct lx_table *table, unsigned column)
+{
+	if (table->leaving_count < LX_TABLE_COLUMNS)
+		table->leaving[table->leaving_count++] = column;
 }
 
 static void *grow(void *old, size_t *room, size_t need, size_t size)
@@ -77,15 +84,28 @@ void lx_table_skip(struct lx_table *table, unsigned column)
 		lx_table_add(table, LX_PLAIN, "");
 }
 
+/* Does nothing stand in the row after this cell? Then it may be as long as it likes. */
+static bool is_last(const struct lx_table *table, const struct lx_table_cell *cells, unsigned at)
+{
+	for (unsigned i = at + 1; i < table->columns; i++)
+		if (table->text[cells[i].text])
+			return false;
+	return true;
+}
+
 static void measure(const struct lx_table *table, size_t *widths)
 {
 	for (unsigned i = 0; i < table->columns; i++)
 		widths[i] = lx_text_width(table->header[i]);
-	for (size_t i = 0; i < table->cell_count; i++) {
-		size_t width = lx_text_width(table->text + table->cells[i].text);
+	for (size_t row = 0; row + table->columns <= table->cell_count; row += table->columns) {
+		const struct lx_table_cell *cells = table->cells + row;
 
-		if (width > widths[i % table->columns])
-			widths[i % table->columns] = width;
+		for (unsigned i = 0; i < table->columns; i++) {
+			size_t width = lx_text_width(table->text + cells[i].text);
+
+			if (width > widths[i] && (table->kind[i] == LX_RIGHT || !is_last(table, cells, i)))
+				widths[i] = width;
+		}
 	}
 }
 
@@ -96,7 +116,7 @@ static void shrink(const struct lx_table *table, size_t *widths, size_t *total, 
 	for (unsigned i = 0; i < table->columns && *total > limit; i++) {
 		size_t give = widths[i] > least ? widths[i] - least : 0;
 
-		if (table->kind[i] != kind)
+		if (table->kind[i] != kind || widths[i] == GONE)
 			continue;
 		if (give > *total - limit)
 			give = *total - limit;
@@ -105,19 +125,35 @@ static void shrink(const struct lx_table *table, size_t *widths, size_t *total, 
 	}
 }
 
-/* Paths first, then the middle of names; a path with no room at all goes. */
+/* What a row takes with all paths and names cut as far as they may be. */
+static size_t least_width(const struct lx_table *table, const size_t *widths)
+{
+	size_t total = 0;
+
+	for (unsigned i = 0; i < table->columns; i++) {
+		if (widths[i] == GONE || table->kind[i] == LX_PATH)
+			continue;
+		total += table->kind[i] == LX_NAME && widths[i] > NAME_MIN ? NAME_MIN : widths[i];
+		total += total ? GAP : 0;
+	}
+	return total;
+}
+
+/* Paths give way first, then the middle of names, then whole columns; a path with no room at all goes. */
 static void fit(const struct lx_table *table, size_t *widths, size_t limit)
 {
 	size_t total = 0;
 
+	for (unsigned i = 0; i < table->leaving_count && least_width(table, widths) > limit + GAP; i++)
+		widths[table->leaving[i]] = GONE;
 	for (unsigned i = 0; i < table->columns; i++)
-		total += widths[i] + (i ? GAP : 0);
+		total += widths[i] == GONE ? 0 : widths[i] + (total ? GAP : 0);
 	shrink(table, widths, &total, limit, LX_PATH, PATH_MIN);
 	shrink(table, widths, &total, limit, LX_NAME, NAME_MIN);
 	for (unsigned i = table->columns; i-- > 0 && total > limit;)
-		if (table->kind[i] == LX_PATH) {
+		if (table->kind[i] == LX_PATH && widths[i] != GONE) {
 			total -= widths[i] + GAP;
-			widths[i] = 0;
+			widths[i] = GONE;
 		}
 }
 
@@ -128,22 +164,25 @@ static void spaces(FILE *file, size_t count)
 
 struct line {
 	const struct lx_output *out;
+	size_t at;   /* columns printed, those included that are owed */
 	size_t owed; /* blanks due before the next text: none stand at a line's end */
+	char *cut;   /* room for any cell */
+	size_t cut_size;
 };
 
-static void print_cell(struct line *line, enum lx_cell kind, size_t width, enum lx_style style, const char *text,
-		       char *cut, size_t cut_size)
+static void print_cell(struct line *line, enum lx_cell kind, size_t width, bool last, enum lx_style style, const char *text)
 {
 	const struct lx_output *out = line->out;
-	size_t length;
+	size_t length, room = last && out->width > line->at + width ? out->width - line->at : width;
 
 	if (out->width && kind == LX_PATH) {
-		lx_text_cut_head(cut, cut_size, width ? text : "", width);
-		text = cut;
-	} else if (out->width && kind == LX_NAME) {
-		lx_text_cut_middle(cut, cut_size, text, width);
-		text = cut;
+		lx_text_cut_head(line->cut, line->cut_size, text, room);
+		text = line->cut;
+	} else if (out->width && kind != LX_RIGHT) {
+		lx_text_cut_middle(line->cut, line->cut_size, text, room);
+		text = line->cut;
 	}
+	line->at += GAP;
 	length = lx_text_width(text);
 	if (kind == LX_RIGHT && width > length)
 		line->owed += width - length;
@@ -158,17 +197,21 @@ static void print_cell(struct line *line, enum lx_cell kind, size_t width, enum 
 		line->owed += pad > length ? pad - length : 0;
 	}
 	line->owed += GAP;
+	line->at += width;
 }
 
 /* cells NULL: the header. */
 static void print_row(const struct lx_table *table, const struct lx_output *out, const size_t *widths,
-		      const struct lx_table_cell *cells, unsigned count, char *cut, size_t cut_size)
+		      const struct lx_table_cell *cells, char *cut, size_t cut_size)
 {
-	struct line line = { out, 0 };
+	struct line line = { .out = out, .cut = cut, .cut_size = cut_size };
 
-	for (unsigned i = 0; i < count; i++)
-		print_cell(&line, table->kind[i], widths[i], cells ? cells[i].style : LX_DIM,
-			   cells ? table->text + cells[i].text : table->header[i], cut, cut_size);
+	for (unsigned i = 0; i < table->columns; i++) {
+		if (widths[i] == GONE)
+			continue;
+		print_cell(&line, table->kind[i], widths[i], !cells || is_last(table, cells, i),
+			   cells ? cells[i].style : LX_DIM, cells ? table->text + cells[i].text : table->header[i]);
+	}
 	putc('\n', out->file);
 }
 
@@ -184,13 +227,9 @@ int lx_table_print(struct lx_table *table, const struct lx_output *out)
 	measure(table, widths);
 	if (out->width)
 		fit(table, widths, out->width);
-	print_row(table, out, widths, NULL, table->columns, cut, cut_size);
-	for (size_t at = 0; at < table->cell_count; at += table->columns) {
-		size_t left = table->cell_count - at;
-
-		print_row(table, out, widths, table->cells + at,
-			  left < table->columns ? (unsigned)left : table->columns, cut, cut_size);
-	}
+	print_row(table, out, widths, NULL, cut, cut_size);
+	for (size_t row = 0; row + table->columns <= table->cell_count; row += table->columns)
+		print_row(table, out, widths, table->cells + row, cut, cut_size);
 end:
 	free(cut);
 	free(table->text);

@@ -25,6 +25,8 @@ struct lx_table {
 	unsigned columns;
 	const char *header[LX_TABLE_COLUMNS];
 	enum lx_cell kind[LX_TABLE_COLUMNS];
+	unsigned leaving[LX_TABLE_COLUMNS]; /* columns that leave a narrow terminal, the first one first */
+	unsigned leaving_count;
 	char *text; /* all cells, each with its NUL */
 	size_t text_size, text_room;
 	struct lx_table_cell *cells;
@@ -34,6 +36,9 @@ struct lx_table {
 
 /* `header` is not copied. All columns first, then cells. */
 void lx_table_column(struct lx_table *table, const char *header, enum lx_cell kind);
+
+/* Lets the column leave where the terminal is too narrow; those that were named before leave first. */
+void lx_table_may_leave(struct lx_table *table, unsigned column);
 
 /* The next cell; rows fill from left to right. */
 void lx_table_add(struct lx_table *table, enum lx_style style, const char *text);

@@ -39,6 +39,7 @@ static void leave(void *context, const struct lx_process *process, const struct 
 
 	if (!lx_pass_wants(edges->pass, thread))
 		return;
+	edges->all_calls += !span->resumed;
 	if (!span->parent)
 		edges->all += total;
 	if (span->parent && edges->chosen[caller]) {

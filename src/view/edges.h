@@ -21,6 +21,7 @@ struct lx_edges {
 	uint64_t calls;       /* of the chosen functions */
 	double total, self;   /* ns of their outermost calls; in themselves */
 	double all;           /* ns of the run */
+	uint64_t all_calls;
 	struct lx_edge top;   /* calls without a caller */
 	uint32_t chosen_count;
 };

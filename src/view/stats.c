@@ -33,6 +33,11 @@ static inline uint64_t to_ns(const struct lx_stats_process *now, uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * now->scale >> 32);
 }
 
+static uint64_t to_nearest_ns(const struct lx_stats_process *now, uint64_t ticks)
+{
+	return (uint64_t)(((unsigned __int128)ticks * now->scale + (1u << 31)) >> 32);
+}
+
 /* Time of a folded callee waits in its caller's span until the caller ends. */
 static inline uint64_t folded_below(const struct lx_span *span)
 {
@@ -132,13 +137,13 @@ static int reserve(struct lx_stats *stats, uint32_t count)
 
 static int add_counter(struct lx_stats *stats, struct lx_stat *stat, const struct counter *counter)
 {
-	uint64_t self = to_ns(stats->now, counter->self), max = to_ns(stats->now, counter->max);
+	uint64_t self = to_nearest_ns(stats->now, counter->self), max = to_nearest_ns(stats->now, counter->max);
 
 	stats->called += stat->slices == 0;
 	stat->calls += counter->calls;
 	stat->slices += lx_histogram_count(&counter->durations);
 	stat->self += self;
-	stat->total += to_ns(stats->now, counter->total);
+	stat->total += to_nearest_ns(stats->now, counter->total);
 	stat->max = max > stat->max ? max : stat->max;
 	stats->calls += counter->calls;
 	stats->self += self;
@@ -149,7 +154,7 @@ static int add_thread(struct lx_stats *stats, const struct lx_process *process, 
 {
 	const struct thread_counter *counter = &stats->now->threads[number];
 	struct lx_process_stat *sum = &stats->processes[process - stats->pass->trace->processes];
-	uint64_t busy = to_ns(stats->now, counter->busy);
+	uint64_t busy = to_nearest_ns(stats->now, counter->busy);
 
 	if (stats->thread_count == stats->thread_room) {
 		size_t room = stats->thread_room ? 2 * stats->thread_room : 16;
@@ -195,9 +200,9 @@ static int end_process(void *context, struct lx_pass *pass)
 	for (size_t number = 0; number < pass->process->thread_count && !error; number++)
 		if (now->threads[number].calls || now->threads[number].busy)
 			error = add_thread(stats, pass->process, number);
-	stats->folded += to_ns(now, now->folded);
-	stats->outside += to_ns(now, now->outside);
-	stats->self += to_ns(now, now->outside);
+	stats->folded += to_nearest_ns(now, now->folded);
+	stats->outside += to_nearest_ns(now, now->outside);
+	stats->self += to_nearest_ns(now, now->outside);
 	free_process(now);
 	return error;
 }

@@ -117,6 +117,7 @@ static void enter(void *context, const struct lx_process *process, const struct 
 			return;
 		tree->nodes[node].calls += !span->resumed;
 	}
+	tree->calls += !span->resumed;
 	span->data = (void *)(uintptr_t)(node + 1);
 }
 
@@ -153,7 +154,6 @@ static void sum_up(struct lx_tree *tree)
 		struct lx_node *node = &tree->nodes[i];
 
 		node->total += node->self;
-		tree->calls += node->calls;
 		if (node->parent == LX_TREE_NONE)
 			tree->total += node->total;
 		else

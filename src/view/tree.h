@@ -36,7 +36,7 @@ struct lx_tree {
 	uint32_t slot_count;
 	bool *is_root;          /* by function, where root is set */
 	uint32_t is_root_count;
-	uint64_t calls;         /* of all nodes */
+	uint64_t calls;         /* in it, those folded too */
 	double total;           /* of all roots */
 	uint64_t folded;        /* calls that LX_TREE_DEPTH_MAX or LX_TREE_NODES_MAX folded */
 	int error;

@@ -1,0 +1,2 @@
+sample lextrace-app-1 family
+lextrace info lextrace-app-1 --json --packets

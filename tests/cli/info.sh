@@ -1,0 +1,2 @@
+sample lextrace-app-1
+lextrace info lextrace-app-1

@@ -1,0 +1,17 @@
+sample lextrace-app-1
+lextrace report nosuch
+echo $?
+mkdir prog
+lextrace report prog/
+echo $?
+lextrace report --sort slef
+echo $?
+lextrace report --tree --threads
+echo $?
+lextrace report --min 5
+echo $?
+lextrace report --top -3
+echo $?
+lextrace report --process 77
+echo $?
+rm -r lextrace-app-1; lextrace report

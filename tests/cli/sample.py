@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Makes a small run whose every figure is known, for the golden tests: `sample RUN [KIND]`.
+
+KIND: whole (one process that ended well: imports, recursion, a generator, C calls, a region, an exception, two threads),
+family (that one and a child that was killed, with losses), empty (no event), torn.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+
+import mktrace  # noqa: E402
+
+US = mktrace.FREQUENCY // 1_000_000  # ticks
+APP, LIB = "/home/user/app/", "/usr/lib/python3.12/"
+ARGV = ("/usr/bin/python3", "app.py", "--size", "3 x 4")
+
+
+class Program:
+    def __init__(self, run, pid, parent=1, start=0, argv=ARGV):
+        self.process = mktrace.Process(run, pid=pid, parent=parent, start=10**15 + start * US, argv=argv, program="app",
+                                       c_calls=True, start_real=mktrace.START_REAL + start * 1000)
+        self.process.threads = 0
+        self.ids = {}
+
+    def function(self, name, place="", flags=0, domain=mktrace.PYTHON):
+        """The lexgion of a name; "solver.py:12" is its place when it is first met."""
+        if name not in self.ids:
+            file, _, line = place.rpartition(":")
+            self.ids[name] = self.process.lexgion(name.split("@")[0], file, int(line or 0), domain, flags)
+        return self.ids[name]
+
+
+class Thread:
+    """Writes calls; `self.at` is the time in us since the process's start."""
+
+    def __init__(self, program, number, name, at=1.0):
+        self.program, self.at = program, at
+        self.stream = program.process.stream(number)
+        self.stream.begin_thread(number, program.process.pid + number, name, self.ticks())
+        program.process.threads += 1
+
+    def ticks(self):
+        return self.program.process.start + int(self.at * US)
+
+    def event(self, kind, name):
+        self.stream.event(self.ticks(), kind, self.program.ids[name])
+
+    def run(self, us):
+        self.at += us
+
+    def call(self, name, us, *inner, how=mktrace.FUNCTION_END, begin=mktrace.FUNCTION_BEGIN):
+        """One call: half of its own time, the calls inside (functions of no argument), the other half."""
+        self.event(begin, name)
+        self.run(us / 2)
+        for call in inner:
+            call()
+        self.run(us / 2)
+        if how is not None:
+            self.event(how, name)
+
+    def c_call(self, name, us):
+        self.call(name, us, begin=mktrace.C_CALL_BEGIN, how=mktrace.C_CALL_END)
+
+
+def define(program):
+    define = program.function
+    define("<module>", APP + "app.py:1")
+    define("main", APP + "app.py:40")
+    define("Solver.run", APP + "solver.py:12")
+    define("Solver.step", APP + "solver.py:30")
+    define("fib", APP + "solver.py:50")
+    define("rows", APP + "solver.py:70", mktrace.FLAG_GENERATOR)
+    define("Worker.work", APP + "worker.py:8")
+    define("loads", LIB + "json/__init__.py:299")
+    define("JSONDecoder.decode", LIB + "json/decoder.py:332")
+    define("_find_and_load", "<frozen importlib._bootstrap>:1349")
+    define("<module>@json", LIB + "json/__init__.py:1")
+    define("Thread._bootstrap", LIB + "threading.py:1014")
+    define("len", "", mktrace.FLAG_C)
+    define("IO/read_loop", "", 0, mktrace.USER)
+
+
+def fib(thread, n):
+    inner = [lambda: fib(thread, n - 1), lambda: fib(thread, n - 2)] if n > 1 else []
+    thread.call("fib", 2, *inner)
+
+
+def solve(thread, steps):
+    for step in range(steps):
+        failed = step % 10 == 9
+        thread.call("Solver.step", 30, lambda: thread.c_call("len", 0.5), lambda: fib(thread, 4),
+                    how=mktrace.FUNCTION_UNWIND if failed else mktrace.FUNCTION_END)
+
+
+def main_thread(program):
+    thread = Thread(program, 0, "MainThread")
+    call = thread.call
+    imports = lambda: call("_find_and_load", 40, lambda: call("<module>@json", 150))  # noqa: E731
+
+    def generate():
+        thread.event(mktrace.FUNCTION_BEGIN, "rows")
+        for _ in range(5):
+            thread.run(8)
+            thread.event(mktrace.FUNCTION_YIELD, "rows")
+            thread.run(3)
+            thread.event(mktrace.FUNCTION_RESUME, "rows")
+        thread.run(2)
+        thread.event(mktrace.FUNCTION_END, "rows")
+
+    read = lambda: call("loads", 5, lambda: call("JSONDecoder.decode", 95))  # noqa: E731
+    region = lambda: call("IO/read_loop", 12, read, begin=mktrace.REGION_BEGIN, how=mktrace.REGION_END)  # noqa: E731
+    work = lambda: call("Solver.run", 100, lambda: solve(thread, 20), generate)  # noqa: E731
+    call("<module>", 60, imports, lambda: call("main", 50, region, work))
+    return thread
+
+
+def second_thread(program):
+    thread = Thread(program, 1, "Worker-1", at=400)
+    thread.call("Thread._bootstrap", 10, lambda: thread.call("Worker.work", 700, lambda: solve(thread, 5)))
+    return thread
+
+
+def whole(run):
+    program = Program(run, 5_000_000)
+    define(program)
+    main_thread(program)
+    second_thread(program)
+    return program
+
+
+def family(run):
+    whole(run).process.end(exit_status=3)
+    child = Program(run, 5_000_001, parent=5_000_000, start=1500, argv=("/usr/bin/python3", "-m", "worker", "it's"))
+    define(child)
+    thread = Thread(child, 0, "MainThread")
+    solve(thread, 3)
+    thread.stream.lose(0, 1200)
+    thread.stream.lose(4, 4)
+    thread.call("main", 20, lambda: thread.call("Solver.run", 80, lambda: solve(thread, 2), how=None), how=None)
+    child.process.kill()
+
+
+def main(run, kind="whole"):
+    if kind == "family":
+        family(run)
+    elif kind == "empty":
+        Program(run, 5_000_000).process.end()
+    else:
+        program = whole(run)
+        program.process.end()
+        if kind == "torn":
+            program.process.stream(0).tear(500)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
