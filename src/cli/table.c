@@ -102,8 +102,9 @@ static void measure(const struct lx_table *table, size_t *widths)
 
 		for (unsigned i = 0; i < table->columns; i++) {
 			size_t width = lx_text_width(table->text + cells[i].text);
+			bool free = (table->kind[i] == LX_NAME || table->kind[i] == LX_LEFT) && is_last(table, cells, i);
 
-			if (width > widths[i] && (table->kind[i] == LX_RIGHT || !is_last(table, cells, i)))
+			if (width > widths[i] && !free)
 				widths[i] = width;
 		}
 	}
