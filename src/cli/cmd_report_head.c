@@ -42,7 +42,7 @@ static void print_head(const struct lx_report *report, uint64_t calls, uint32_t 
 
 	fprintf(out->file, "%s%s%s: %s\n", lx_style(out, LX_BOLD), lx_run_name(trace), lx_style_end(out, LX_BOLD),
 		command_of(report));
-	fprintf(out->file, "%s, ", lx_format_seconds(number, sizeof(number), lx_since_start(trace, trace->last)));
+	fprintf(out->file, "%s, ", lx_format_seconds(number, sizeof(number), (double)report->health.duration));
 	fprintf(out->file, "%s, ", lx_format_plural(number, sizeof(number), report->health.processes, "process"));
 	fprintf(out->file, "%s, ", lx_format_plural(number, sizeof(number), report->health.threads, "thread"));
 	fputs(lx_format_plural(number, sizeof(number), calls, "call"), out->file);
@@ -96,7 +96,7 @@ static void json_head(struct lx_report *report, uint64_t calls, uint32_t functio
 	lx_json_key(js, "complete");
 	lx_json_bool(js, report->health.complete);
 	lx_json_key(js, "duration_ns");
-	lx_json_u64(js, trace->last - trace->first);
+	lx_json_u64(js, report->health.duration);
 	lx_json_key(js, "processes");
 	lx_json_u64(js, report->health.processes);
 	lx_json_key(js, "threads");

@@ -79,8 +79,24 @@ static void add_totals(struct lx_health *health, const struct lx_process *proces
 	}
 }
 
+/* A process starts before its first event and ends after its last one; a killed one left no end. */
+static void add_duration(const struct lx_process *process, uint64_t *start, uint64_t *end)
+{
+	const struct lx_state *state = &process->state;
+	uint64_t first = lx_real_ns(process, process->first), last = lx_real_ns(process, process->last);
+
+	if (state->start.realtime && (state->start.realtime < first || !process->first))
+		first = state->start.realtime;
+	if (state->end.realtime > last)
+		last = state->end.realtime;
+	*start = first < *start ? first : *start;
+	*end = last > *end ? last : *end;
+}
+
 void lx_health_check(struct lx_health *health, const struct lx_pass *pass)
 {
+	uint64_t start = UINT64_MAX, end = 0;
+
 	*health = (struct lx_health){ 0 };
 	for (size_t i = 0; i < pass->trace->process_count; i++) {
 		const struct lx_process *process = &pass->trace->processes[i];
@@ -88,6 +104,7 @@ void lx_health_check(struct lx_health *health, const struct lx_pass *pass)
 		if (!lx_pass_has_process(pass, process))
 			continue;
 		health->processes++;
+		add_duration(process, &start, &end);
 		health->killed += process->killed;
 		health->running += process->running;
 		for (size_t number = 0; number < process->thread_count; number++)
@@ -96,6 +113,7 @@ void lx_health_check(struct lx_health *health, const struct lx_pass *pass)
 		add_streams(health, process);
 		add_totals(health, process, &pass->totals[i]);
 	}
+	health->duration = end > start ? end - start : 0;
 	health->complete = !health->lost_total && !health->torn && !health->closed_lost && !health->dropped_ends &&
 			   !health->running;
 }

@@ -17,6 +17,7 @@ struct lx_health {
 	unsigned torn_stream;              /* the first of them */
 	uint64_t events, calls;            /* of all threads */
 	uint64_t kinds[LX_EV_COUNT];
+	uint64_t duration;                 /* ns from the first process's start to the last one's end, as far as known */
 	bool complete;                     /* nothing is missing and nothing was guessed but ends at the last event */
 };
 

@@ -11,9 +11,10 @@
 #define LX_HISTOGRAM_BITS 4
 #define LX_HISTOGRAM_OCTAVE (1u << LX_HISTOGRAM_BITS)
 
-/* All zeros is an empty one. */
+/* All zeros is an empty one. An octave is one cache line; what does not fit into 32 bits is put aside. */
 struct lx_histogram {
-	uint64_t *buckets;
+	uint32_t *buckets;
+	uint64_t *aside;       /* likewise, multiples of 2^32; NULL: none */
 	uint32_t first, count; /* buckets[0] is bucket number `first`; both multiples of an octave */
 };
 
@@ -30,6 +31,9 @@ static inline uint32_t lx_histogram_bucket(uint64_t value)
 /* Makes room for bucket number `bucket`; false: no memory. */
 bool lx_histogram_grow(struct lx_histogram *histogram, uint32_t bucket);
 
+/* buckets[at] came round to zero: counts 2^32 aside; false: no memory. */
+bool lx_histogram_carry(struct lx_histogram *histogram, uint32_t at);
+
 /* False: no memory, the value is not counted. */
 static inline bool lx_histogram_add(struct lx_histogram *histogram, uint64_t value)
 {
@@ -37,8 +41,8 @@ static inline bool lx_histogram_add(struct lx_histogram *histogram, uint64_t val
 
 	if (__builtin_expect(bucket - histogram->first >= histogram->count, 0) && !lx_histogram_grow(histogram, bucket))
 		return false;
-	histogram->buckets[bucket - histogram->first]++;
-	return true;
+	bucket -= histogram->first;
+	return __builtin_expect(++histogram->buckets[bucket] != 0, 1) || lx_histogram_carry(histogram, bucket);
 }
 
 /* Adds what `from` holds to `to`; false: no memory. */
