@@ -109,7 +109,7 @@ static int write_definition(uint32_t id, const struct lx_place *place)
 	size = (size + 7) & ~(size_t)7;
 	if (!window || window_used + size > WINDOW) {
 		if (window && window_used < WINDOW) {
-			struct lx_definition *pad = (void *)(window + window_used); /* may have room for size and id only */
+			struct lx_definition *pad = (void *)(window + window_used);
 
 			pad->id = LX_DEFINITION_PAD;
 			__atomic_store_n(&pad->size, (uint32_t)(WINDOW - window_used), __ATOMIC_RELEASE);
@@ -120,6 +120,8 @@ static int write_definition(uint32_t id, const struct lx_place *place)
 		if (error)
 			return error;
 	}
+	if (WINDOW - window_used - size < sizeof(struct lx_definition)) /* no room for a pad: zeros of this record fill it */
+		size = WINDOW - window_used;
 	struct lx_definition *definition = (void *)(window + window_used);
 	char *text = (char *)(definition + 1);
 
