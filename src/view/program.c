@@ -106,25 +106,37 @@ static char *copy_key(const struct lx_process *process, enum lx_process_key key)
 	return strdup(process->key[key] ? process->key[key] : "");
 }
 
-/* Past the interpreter's own options; sets the script or module that it runs. */
+/*
+ * One word of the interpreter's own options, as in "-u", "-Wd", "-X dev", "-um pkg": false after the one that names what
+ * to run. The rest of a word is its option's value, else the next word is.
+ */
+static bool pass_option(const char *word, struct words *words, const char **module)
+{
+	if (word[1] == '-') {
+		if (strcmp(word, "--check-hash-based-pycs") == 0)
+			next_word(words);
+		return true;
+	}
+	for (const char *letter = word + 1; *letter; letter++) {
+		if (!strchr("mcXW", *letter))
+			continue;
+		const char *value = letter[1] ? letter + 1 : next_word(words);
+
+		if (*letter == 'm')
+			*module = value;
+		return *letter == 'X' || *letter == 'W';
+	}
+	return true;
+}
+
+/* The script or module that the interpreter runs. */
 static void find_target(struct words words, const char **script, const char **module)
 {
 	const char *word;
 
-	while ((word = next_word(&words)) && word[0] == '-' && word[1]) {
-		size_t last = strlen(word) - 1;
-
-		if (word[1] == '-' || word[1] == 'X' || word[1] == 'W') {
-			if (strcmp(word, "-X") == 0 || strcmp(word, "-W") == 0 ||
-			    strcmp(word, "--check-hash-based-pycs") == 0)
-				next_word(&words);
-		} else if (word[last] == 'm') {
-			*module = next_word(&words);
+	while ((word = next_word(&words)) && word[0] == '-' && word[1])
+		if (!pass_option(word, &words, module))
 			return;
-		} else if (word[last] == 'c') {
-			return;
-		}
-	}
 	if (word && strcmp(word, "-") != 0)
 		*script = word;
 }
