@@ -1,0 +1,282 @@
+#include "maker.h"
+
+#include "transform/parse.h"
+#include "view/spans.h"
+
+/*
+ * Events as text, one a word: (f begin, )f end, y: yield, r: resume, u: unwind, s: switch to stack DIGIT. Each is 10
+ * ticks after the one before. Lexgions are a, b, c ... = 1, 2, 3 ...
+ */
+static void play(struct made *made, const char *text)
+{
+	static const struct {
+		char letter;
+		uint32_t kind;
+	} kinds[] = {{'(', LX_EV_FUNCTION_BEGIN}, {')', LX_EV_FUNCTION_END}, {'y', LX_EV_FUNCTION_YIELD},
+		     {'r', LX_EV_FUNCTION_RESUME}, {'u', LX_EV_FUNCTION_UNWIND}, {'s', LX_EV_STACK_SWITCH},
+		     {'<', LX_EV_C_CALL_BEGIN}, {'>', LX_EV_C_CALL_END}, {'!', LX_EV_C_CALL_RAISE},
+		     {'[', LX_EV_REGION_BEGIN}, {']', LX_EV_REGION_END}, {'?', 29}};
+
+	for (; *text; text += text[2] ? 3 : 2)
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+			if (kinds[i].letter == text[0])
+				made_event(made, 10, kinds[i].kind,
+					   (uint32_t)(text[0] == 's' ? text[1] - '0' : text[1] - 'a' + 1));
+}
+
+struct told {
+	char text[8192];
+	size_t size;
+	uint64_t origin;
+};
+
+/* A span as text: name, depth, begin-end, how it ended, * a later slice, + recursive, time of callees, thread. */
+static void tell(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+		 struct lx_span *span)
+{
+	struct told *told = context;
+
+	(void)process;
+	if (told->size > sizeof(told->text) - 100)
+		return;
+	told->size += (size_t)snprintf(told->text + told->size, sizeof(told->text) - told->size,
+				       "%s%c%u[%d-%d %c%s%s %d]%s", told->size ? " " : "", 'a' - 1 + (int)span->lexgion,
+				       span->depth, (int)(span->begin - told->origin), (int)(span->end - told->origin),
+				       "ryusol"[span->ended == LX_ENDED_RETURN ? 0 :
+						span->ended == LX_ENDED_YIELD  ? 1 :
+						span->ended == LX_ENDED_UNWIND ? 2 :
+						span->ended == LX_ENDED_SWITCH ? 3 :
+						span->ended == LX_ENDED_OPEN   ? 4 :
+										 5],
+				       span->resumed ? "*" : "", span->recursive ? "+" : "", (int)span->children,
+				       thread->number ? "T" : "");
+}
+
+/* Runs what was made through lx_spans_run; the text is of the last call. */
+static const char *spans(const struct made *made, struct lx_spans_totals *totals)
+{
+	static struct told told;
+	static const struct lx_spans_ops ops = {NULL, tell};
+	struct lx_stream stream = {0};
+	struct lx_process process = {.streams = &stream, .stream_count = 1};
+	struct lx_state state = made_state(0);
+	struct lx_store store = {NULL};
+
+	memset(&told, 0, sizeof(told));
+	told.origin = START;
+	memset(totals, 0, sizeof(*totals));
+	lx_parse_state(&process, &state, sizeof(state));
+	assert_int_equal(lx_parse_stream(&process, &store, &stream, made->data, made->size, NULL, 0), 0);
+	assert_int_equal(lx_parse_finish(&process, &store), 0);
+	assert_int_equal(lx_spans_run(&process, &ops, &told, totals), 0);
+	lx_store_free(&store);
+	return told.text;
+}
+
+static void check(const char *events, const char *expected, struct lx_spans_totals *totals)
+{
+	struct made made = {0};
+
+	made_packet(&made, START);
+	play(&made, events);
+	assert_string_equal(spans(&made, totals), expected);
+	free(made.data);
+}
+
+static void calls_nest(void **state)
+{
+	struct lx_spans_totals totals;
+
+	(void)state;
+	check("(a (b )b (c )c )a", "b1[20-30 r 0] c1[40-50 r 0] a0[10-60 r 20]", &totals);
+	assert_int_equal(totals.events, 6);
+	assert_int_equal(totals.begins, 3);
+	assert_int_equal(totals.kinds[LX_EV_FUNCTION_END], 3);
+	check("<a >a [b <c !c ]b", "a0[10-20 r 0] c1[40-50 u 0] b0[30-60 r 10]", &totals);
+}
+
+static void recursion_is_marked(void **state)
+{
+	struct lx_spans_totals totals;
+
+	(void)state;
+	check("(a (b (a )a )b )a (a )a",
+	      "a2[30-40 r+ 0] b1[20-50 r 10] a0[10-60 r 30] a0[70-80 r 0]", &totals);
+}
+
+static void generators_come_in_slices(void **state)
+{
+	struct lx_spans_totals totals;
+
+	(void)state;
+	check("(a (b yb (c )c rb )b )a",
+	      "b1[20-30 y 0] c1[40-50 r 0] b1[60-70 r* 0] a0[10-80 r 30]", &totals);
+	assert_int_equal(totals.begins, 3);
+}
+
+static void exceptions_unwind(void **state)
+{
+	struct lx_spans_totals totals;
+
+	(void)state;
+	check("(a (b (c uc ub )a", "c2[30-40 u 0] b1[20-50 u 10] a0[10-60 r 30]", &totals);
+}
+
+static void calls_without_an_end_are_closed(void **state)
+{
+	struct lx_spans_totals totals;
+
+	(void)state;
+	check("(a (b (c )c", "c2[30-40 r 0] b1[20-40 o 10] a0[10-40 o 20]", &totals);
+	assert_int_equal(totals.closed_open, 2);
+	assert_int_equal(totals.closed_lost, 0);
+}
+
+static void a_lost_end_is_made_good_by_the_callers(void **state)
+{
+	struct lx_spans_totals totals;
+
+	(void)state;
+	check("(a (b (c )a (d )d", "c2[30-40 l 0] b1[20-40 l 10] a0[10-40 r 20] d0[50-60 r 0]", &totals);
+	assert_int_equal(totals.closed_lost, 2);
+}
+
+static void an_end_without_a_begin_is_dropped(void **state)
+{
+	struct lx_spans_totals totals;
+
+	(void)state;
+	check(")b (a )c yd ue )a", "a0[20-60 r 0]", &totals);
+	assert_int_equal(totals.dropped_ends, 4);
+}
+
+static void unknown_kinds_touch_nothing(void **state)
+{
+	struct lx_spans_totals totals;
+
+	(void)state;
+	check("(a ?b )a", "a0[10-30 r 0]", &totals);
+	assert_int_equal(totals.events, 3);
+}
+
+static void stacks_take_turns(void **state)
+{
+	struct lx_spans_totals totals;
+
+	(void)state;
+	/* a calls b, stack 1 runs c and stops in it, a goes on and ends, c goes on and ends. */
+	check("(a (b s1 (c s0 )b )a s1 )c",
+	      "b1[20-30 s 0] a0[10-30 s 10] c0[40-50 s 0] b1[50-60 r* 0] a0[50-70 r* 10] c0[80-90 r* 0]", &totals);
+	assert_int_equal(totals.begins, 3);
+	assert_int_equal(totals.closed_open + totals.closed_lost + totals.dropped_ends, 0);
+}
+
+static void many_stacks_keep_their_calls(void **state)
+{
+	struct made made = {0};
+	struct lx_spans_totals totals;
+
+	(void)state;
+	made_packet(&made, START);
+	for (uint32_t stack = 1; stack <= 500; stack++) {
+		made_event(&made, 1, LX_EV_STACK_SWITCH, stack * 7919);
+		made_event(&made, 1, LX_EV_FUNCTION_BEGIN, stack);
+	}
+	for (uint32_t stack = 1; stack <= 500; stack++) {
+		made_event(&made, 1, LX_EV_STACK_SWITCH, stack * 7919);
+		made_event(&made, 1, LX_EV_FUNCTION_END, stack);
+	}
+	spans(&made, &totals);
+	assert_int_equal(totals.begins, 500);
+	assert_int_equal(totals.closed_open + totals.closed_lost + totals.dropped_ends, 0);
+	free(made.data);
+}
+
+static void a_switch_that_was_lost_shows_in_the_next_packet(void **state)
+{
+	struct lx_spans_totals totals;
+	struct made made = {0};
+
+	(void)state;
+	made_packet(&made, START);
+	play(&made, "(a");
+	made.stack = 1;
+	made_packet(&made, START + 20);
+	play(&made, "(b )b");
+	assert_string_equal(spans(&made, &totals), "a0[10-20 s 0] b0[30-40 r 0]");
+	free(made.data);
+}
+
+static void calls_go_on_over_packets_and_gaps(void **state)
+{
+	struct lx_spans_totals totals;
+	struct made made = {0};
+
+	(void)state;
+	made_packet(&made, START);
+	play(&made, "(a (b");
+	made.sequence += 2;
+	made_packet(&made, START + 20);
+	made_header(&made)->events_discarded = 5;
+	play(&made, ")b )a");
+	assert_string_equal(spans(&made, &totals), "b1[20-30 r 0] a0[10-40 r 10]");
+	free(made.data);
+}
+
+static void threads_follow_each_other_in_a_stream(void **state)
+{
+	struct lx_spans_totals totals;
+	struct made made = {0};
+
+	(void)state;
+	made_packet(&made, START);
+	play(&made, "(a (b )b");
+	made.thread = 1;
+	made_packet(&made, START + 100);
+	play(&made, ")a (c )c");
+	assert_string_equal(spans(&made, &totals), "b1[20-30 r 0] a0[10-30 o 10] c0[120-130 r 0]T");
+	assert_int_equal(totals.dropped_ends, 1);
+	free(made.data);
+}
+
+static void depth_has_no_limit(void **state)
+{
+	struct lx_spans_totals totals;
+	struct made made = {0};
+	const uint32_t depth = 100000;
+
+	(void)state;
+	made_packet(&made, START);
+	for (uint32_t i = 0; i < 2 * depth; i++) {
+		if (made.size - made.packet > LX_PACKET_MAX - 64)
+			made_packet(&made, made.ticks);
+		made_event(&made, 1, i < depth ? LX_EV_FUNCTION_BEGIN : LX_EV_FUNCTION_END,
+			   1 + (i < depth ? i : 2 * depth - 1 - i) % 3);
+	}
+	spans(&made, &totals);
+	assert_int_equal(totals.begins, depth);
+	assert_int_equal(totals.closed_open + totals.closed_lost + totals.dropped_ends, 0);
+	free(made.data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_nest),
+		cmocka_unit_test(recursion_is_marked),
+		cmocka_unit_test(generators_come_in_slices),
+		cmocka_unit_test(exceptions_unwind),
+		cmocka_unit_test(calls_without_an_end_are_closed),
+		cmocka_unit_test(a_lost_end_is_made_good_by_the_callers),
+		cmocka_unit_test(an_end_without_a_begin_is_dropped),
+		cmocka_unit_test(unknown_kinds_touch_nothing),
+		cmocka_unit_test(stacks_take_turns),
+		cmocka_unit_test(many_stacks_keep_their_calls),
+		cmocka_unit_test(a_switch_that_was_lost_shows_in_the_next_packet),
+		cmocka_unit_test(calls_go_on_over_packets_and_gaps),
+		cmocka_unit_test(threads_follow_each_other_in_a_stream),
+		cmocka_unit_test(depth_has_no_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
