@@ -1,15 +1,15 @@
 /* lextrace export: a run as a file of another tool. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/doubts.h"
 #include "cli/open_run.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "view/export.h"
-#include "view/health.h"
 
 enum { TO, OUT, PROCESS, THREAD, QUIET };
 
@@ -101,35 +101,28 @@ static void print_closing(const struct job *job, const struct lx_export *export,
 }
 
 /* What a reader of the file must know stands on stderr too, even with --quiet. */
-static void print_doubts(const struct job *job, const struct lx_health *health)
+static void print_doubts(const struct job *job, const struct lx_pass *pass)
 {
-	char lost[LX_NUMBER_SIZE], causes[512] = "";
-	size_t used = 0;
+	struct lx_health health;
+	char lost[LX_DOUBTS_SIZE];
 
-	if (!health->lost_total)
-		return;
-	for (unsigned cause = 0; cause < LX_LOSS_COUNT; cause++) {
-		char count[LX_NUMBER_SIZE];
-
-		if (health->lost[cause] && used < sizeof(causes))
-			used += (size_t)snprintf(causes + used, sizeof(causes) - used, "%s%s %s", used ? ", " : "",
-						 lx_loss_text((enum lx_loss)cause),
-						 lx_format_count(count, sizeof(count), health->lost[cause]));
-	}
-	lx_error("%s: LOST %s (%s): what ran then is missing", lx_run_name(job->trace),
-		 lx_format_plural(lost, sizeof(lost), health->lost_total, "event"), causes);
+	lx_health_check(&health, pass);
+	lx_say_torn(&health, job->trace);
+	if (*lx_doubts_lost(lost, sizeof(lost), &health, job->trace))
+		lx_error("%s: %s: what ran then is missing", lx_run_name(job->trace), lost);
 }
 
 static int write_run(const struct job *job, struct lx_pass *pass)
 {
 	struct lx_out out;
 	struct lx_export export = { .pass = pass, .format = job->format, .out = &out };
-	struct lx_health health;
 	int error = lx_out_open(&out, job->path);
 
 	if (error < 0)
 		return cannot_make(job->path, error);
+	lx_progress_begin(pass);
 	error = lx_export_run(&export);
+	lx_progress_end();
 	if (error < 0) {
 		lx_out_abandon(&out);
 		lx_error("export: not enough memory");
@@ -138,8 +131,7 @@ static int write_run(const struct job *job, struct lx_pass *pass)
 	error = lx_out_commit(&out);
 	if (error < 0)
 		return cannot_write(job->path, error);
-	lx_health_check(&health, pass);
-	print_doubts(job, &health);
+	print_doubts(job, pass);
 	if (!job->args->value[QUIET])
 		print_closing(job, &export, out.bytes);
 	return LX_STATUS_OK;

@@ -80,7 +80,7 @@ def reference(path):
     base = min(process.state["start_realtime"] for process in processes)
     for process in processes:
         clock = Clock(process, base)
-        for thread, packets in process.by_thread().items():
+        for packets in process.by_thread().values():
             slices = _thread(process, clock, packets)
             if slices:
                 key = process.state["pid"], packets[-1].fields["thread_name"]

@@ -403,7 +403,8 @@ def test_losses_are_said(made, tmp_path):
     note = "lost 1204 events: disk full 1200, no memory 4"
     for name in exported.FORMATS:
         done = exported.export(made.path, tmp_path / ("out." + name), "--to", name, "-q")
-        assert done.said == ["lextrace: made: LOST 1,204 events (disk full 1,200, no memory 4): what ran then is missing"]
+        assert done.said == ["lextrace: made: LOST 1,204 events (disk full 1,200 at 0 ns, no memory 4 at 0 ns): what ran "
+                             "then is missing"]
     assert note.encode() in (tmp_path / "out.perfetto").read_bytes()
     chrome = exported.strict_json((tmp_path / "out.chrome").read_bytes())
     assert chrome["otherData"]["processes"][0]["lost"] == 1204
