@@ -60,11 +60,14 @@ void lextrace_begin(lextrace_region *region)
 {
 	if (!lx_session_active())
 		return;
-	if (region->generation != lx_session_generation) {
-		region->word = lx_region_word(region->name, strlen(region->name));
+	/* Threads that meet a region first at the same time all find the same word. */
+	if (lx_unlikely(__atomic_load_n(&region->generation, __ATOMIC_ACQUIRE) != lx_session_generation)) {
+		uint32_t word = lx_region_word(region->name, strlen(region->name));
+
+		__atomic_store_n(&region->word, word, __ATOMIC_RELAXED);
 		__atomic_store_n(&region->generation, lx_session_generation, __ATOMIC_RELEASE);
 	}
-	lx_region_begin(region, region->word);
+	lx_region_begin(region, __atomic_load_n(&region->word, __ATOMIC_RELAXED));
 }
 
 void lextrace_end(lextrace_region *region)
