@@ -146,10 +146,10 @@ static void leave(void *context, const struct lx_process *process, const struct 
 	export->format->leave(export, span);
 }
 
-/* The pid to show: that of the kernel, made unlike those of earlier processes. */
+/* The pid to show: that of the kernel, made unlike those of earlier processes; 0, of a damaged trace, is the idle task. */
 static uint32_t shown_pid(const struct lx_trace *trace, const struct lx_process *process)
 {
-	uint32_t pid = process->state.pid;
+	uint32_t pid = process->state.pid ? process->state.pid : PID_STEP;
 
 	for (const struct lx_process *other = trace->processes; other < process; other++)
 		if (other->state.pid == process->state.pid && pid < INT32_MAX - PID_STEP)

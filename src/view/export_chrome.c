@@ -281,7 +281,7 @@ static void release(struct lx_export *export)
 const struct lx_export_format lx_export_chrome = {
 	.name = "chrome",
 	.extension = ".json",
-	.extensions = ".json .trace.json .chrome.json",
+	.extensions = ".json",
 	.summary = "the Perfetto UI, chrome://tracing and most trace viewers",
 	.state_size = sizeof(struct chrome),
 	.start = start,

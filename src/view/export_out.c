@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef LEXTRACE_HAVE_LIBDEFLATE
@@ -41,7 +42,7 @@ static bool ends_in_gz(const char *path)
 {
 	size_t length = strlen(path);
 
-	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
+	return length > 3 && strcasecmp(path + length - 3, ".gz") == 0;
 }
 
 static int prepare_gzip(struct lx_out *out)

@@ -393,6 +393,19 @@ def test_no_events(made, tmp_path):
     assert [line["name"] for line in exported.pfw_lines(tmp_path / "out.pfw")][-2:] == ["start", "end"]
 
 
+def test_without_a_state(made, tmp_path):
+    """A folder whose state is gone: what its streams tell is there, on a process that viewers take for one."""
+    made.thread()
+    made.begin(0, "f")
+    made.end(500, "f")
+    made.process.end()
+    (made.path / made.process.name / "lextrace" / "state").unlink()
+    for name, reader in exported.READERS.items():
+        exported.export(made.path, tmp_path / "out", "--to", name)
+        ((pid, thread), slices), = reader(tmp_path / "out").items()
+        assert pid > 0 and thread == "MainThread" and [one.name for one in slices] == ["f"]
+
+
 def test_losses_are_said(made, tmp_path):
     made.thread()
     made.begin(0, "f")
