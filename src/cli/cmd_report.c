@@ -69,7 +69,7 @@ static bool one_answer(const struct lx_args *args)
 		given = answers[i];
 	}
 	for (int i = MIN; i <= ASCII; i++)
-		if (args->value[i] && !args->value[TREE] && i != ROOT && i != INVERT) {
+		if (args->value[i] && !args->value[TREE] && !args->value[ROOT] && !args->value[INVERT]) {
 			lx_error("--%s belongs to --tree", options[i].name);
 			return false;
 		}

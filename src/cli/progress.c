@@ -10,7 +10,7 @@
 
 static struct {
 	const struct lx_pass *volatile pass; /* NULL: none is shown */
-	uint64_t words;                      /* of all its packets: a little more than events */
+	uint64_t words;                      /* of all its packets */
 	uint32_t files;
 	struct timespec start;
 	volatile sig_atomic_t shown;
@@ -26,8 +26,8 @@ static uint64_t words_of(const struct lx_stream *stream)
 	return words;
 }
 
-/* Number of the file that is read after `events`: a pass takes the streams one after the other. */
-static uint32_t file_at(const struct lx_pass *pass, uint64_t events)
+/* Number of the file in which the first `read` words end: a pass takes the streams one after the other. */
+static uint32_t file_at(const struct lx_pass *pass, uint64_t read)
 {
 	uint64_t words = 0;
 	uint32_t file = 0;
@@ -37,7 +37,7 @@ static uint32_t file_at(const struct lx_pass *pass, uint64_t events)
 
 		if (!lx_pass_has_process(pass, process))
 			continue;
-		for (size_t s = 0; s < process->stream_count && words <= events; s++, file++)
+		for (size_t s = 0; s < process->stream_count && words < read; s++, file++)
 			words += words_of(&process->streams[s]);
 	}
 	return file;
@@ -47,7 +47,7 @@ static uint32_t file_at(const struct lx_pass *pass, uint64_t events)
 static void show(int signal_number)
 {
 	const struct lx_pass *pass = progress.pass;
-	uint64_t events = 0, ms, rate;
+	uint64_t words = 0, ms, rate;
 	struct timespec now;
 	char line[128];
 	int size;
@@ -56,16 +56,16 @@ static void show(int signal_number)
 	if (!pass)
 		return;
 	for (size_t i = 0; i < pass->trace->process_count; i++)
-		events += pass->totals[i].events;
+		words += pass->totals[i].words;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ms = (uint64_t)((now.tv_sec - progress.start.tv_sec) * 1000 + (now.tv_nsec - progress.start.tv_nsec) / 1000000);
-	if (!events || !ms || events > progress.words)
+	if (!words || !ms || words > progress.words)
 		return;
-	rate = events / ms; /* thousands a second */
+	rate = words / ms; /* thousands a second; nearly every event is one word */
 	size = snprintf(line, sizeof(line), "\rreading %u of %u files  %u %%  %u.%u M events/s  %u s left\033[K",
-			file_at(pass, events), progress.files, (unsigned)(events * 100 / progress.words),
+			file_at(pass, words), progress.files, (unsigned)(words * 100 / progress.words),
 			(unsigned)(rate / 1000), (unsigned)(rate / 100 % 10),
-			(unsigned)((progress.words - events) / (rate ? rate : 1) / 1000));
+			(unsigned)((progress.words - words) / (rate ? rate : 1) / 1000));
 	progress.shown = write(STDERR_FILENO, line, (size_t)size) > 0;
 }
 

@@ -237,6 +237,7 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 	uint64_t last;
 
 	start_packet(run, packet->header);
+	run->totals->words += packet->words;
 	last = run->last;
 	lx_cursor_start(&cursor, packet);
 	while (lx_cursor_next(&cursor, &event)) {

@@ -48,6 +48,7 @@ struct lx_spans_totals {
 	uint64_t closed_open;    /* spans ended as LX_ENDED_OPEN */
 	uint64_t closed_lost;    /* spans ended as LX_ENDED_LOST */
 	uint64_t dropped_ends;   /* ends without a begin */
+	uint64_t words;          /* of packets: the one field that grows during the run, for those who show its progress */
 };
 
 /*
