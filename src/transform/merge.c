@@ -41,6 +41,7 @@ static bool advance(struct source *source)
 	while (!lx_cursor_next(&source->cursor, &source->next.event)) {
 		if (++source->packet >= source->stream->packet_count)
 			return false;
+		lx_packets_passed(source->stream, source->packet);
 		start_packet(source);
 	}
 	source->next.real_ns = lx_real_ns(source->process, source->next.event.ticks);

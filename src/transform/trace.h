@@ -140,6 +140,12 @@ static inline bool lx_cursor_next(struct lx_cursor *cursor, struct lx_event *eve
 	return true;
 }
 
+/*
+ * Reading has come to this packet of the stream: the memory of those before it may go, so that a reader's memory does not
+ * grow with the trace. They can still be read.
+ */
+void lx_packets_passed(const struct lx_stream *stream, size_t packet);
+
 /* ---- All events of a run (or of one process), merged by realtime ---- */
 struct lx_merge;
 struct lx_merged {

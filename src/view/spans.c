@@ -277,8 +277,10 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 static void run_stream(struct runner *run, const struct lx_stream *stream)
 {
 	run->thread = NULL;
-	for (size_t i = 0; i < stream->packet_count && !run->failed; i++)
+	for (size_t i = 0; i < stream->packet_count && !run->failed; i++) {
+		lx_packets_passed(stream, i);
 		run_packet(run, &stream->packets[i]);
+	}
 	if (run->thread)
 		end_thread(run);
 }
