@@ -1,0 +1,526 @@
+"""Helpers of the Python-facing tests: run a program under lextrace, and read what was recorded.
+
+The reader here is a second, independent reading of include/lextrace/format.h: it takes the tables of event kinds,
+losses and packet fields from the header and everything else from its comments. The tests compare it, event by event,
+with `lextrace view --json` and with the babeltrace2 program.
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+from collections import Counter, namedtuple
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "tests" / "programs"
+PYTHON = sys.executable
+BABELTRACE = shutil.which("babeltrace2")
+
+Event = namedtuple("Event", "ticks kind value thread tid stream")
+Lexgion = namedtuple("Lexgion", "name file line domain flags")
+Packet = namedtuple("Packet", "fields words open stream")
+
+
+def lextrace_binary():
+    found = os.environ.get("LEXTRACE_BIN") or str(ROOT / ".venv" / "bin" / "lextrace")
+    if not os.access(found, os.X_OK):
+        raise RuntimeError("no lextrace program at %s: run `make build` or set LEXTRACE_BIN" % found)
+    return found
+
+
+def package_parent():
+    """A folder that holds nothing but the Python package lextrace, for PYTHONPATH: no other package leaks in."""
+    named = os.environ.get("LEXTRACE_PACKAGE")
+    places = [named] if named else sorted(glob.glob(str(Path(lextrace_binary()).parent.parent /
+                                                        "lib/python3*/site-packages/lextrace")))
+    places = [place for place in places if place and os.path.exists(os.path.join(place, "__init__.py"))]
+    if not places:
+        raise RuntimeError("no package lextrace beside %s: run `make build` or set LEXTRACE_PACKAGE" % lextrace_binary())
+    folder = Path(tempfile.gettempdir()) / ("lextrace-package-%d" % os.getpid())
+    folder.mkdir(exist_ok=True)
+    link = folder / "lextrace"
+    if not link.is_symlink():
+        link.symlink_to(places[0])
+    return str(folder)
+
+
+# ---- The tables of format.h ----
+
+def _table(name, text):
+    """The rows of one X-macro of the header, each a tuple of its words."""
+    body = re.search(r"#define %s\(X\)((?:[^\n]*\\\n)*[^\n]*)" % name, text).group(1)
+    body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
+    return [tuple(word.strip().strip('"') for word in row.split(",")) for row in re.findall(r"X\(([^()]*)\)", body)]
+
+
+_HEADER = (ROOT / "include/lextrace/format.h").read_text()
+DOMAINS = {int(row[0]): row for row in _table("LX_DOMAINS", _HEADER)}
+_PREFIX = {row[1]: row[3] for row in DOMAINS.values()}
+KINDS = {int(row[0]): _PREFIX[row[2]] + ":" + row[3] for row in _table("LX_EVENT_KINDS", _HEADER)}
+ROLES = {int(row[0]): row[4] for row in _table("LX_EVENT_KINDS", _HEADER)}
+PAYLOADS = {int(row[0]): row[5] for row in _table("LX_EVENT_KINDS", _HEADER)}
+KIND_IDS = {name: number for number, name in KINDS.items()}
+LOSSES = [row[2] for row in _table("LX_LOSSES", _HEADER)]
+PROCESS_KEYS = [row[0] for row in _table("LX_PROCESS_KEYS", _HEADER)]
+PACKET_FIELDS = _table("LX_PACKET_FIELDS", _HEADER)
+
+_FORMATS = {"u32": "I", "u64": "Q", "ticks": "Q", "u8x16": "16s", "losses": "%dQ" % len(LOSSES), "name64": "64s"}
+_PACKET = struct.Struct("<" + "".join(_FORMATS[kind] for kind, _ in PACKET_FIELDS))
+_DEFINITION = struct.Struct("<8I")
+_STATE = struct.Struct("<4I16sIIiIQ3Q3QQQ%dQ%dQQQ" % (len(LOSSES), len(LOSSES)))
+_EXTENDED = 31
+_MASK = (1 << 27) - 1
+
+
+# ---- Reading a run ----
+
+def unescape(text):
+    """Undoes lx_escape: \\XX of upper-case hexadecimal digits after \\x, and \\\\ for the backslash."""
+    return re.sub(rb"\\(?:\\|x([0-9A-F]{2}))", lambda found: bytes([int(found.group(1), 16)]) if found.group(1) else b"\\",
+                  text)
+
+
+class Process:
+    """One process folder, read as it lies there: whole, killed or still running."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        side = self.folder / "lextrace"
+        self.state = self._read_state((side / "state").read_bytes())
+        self.info = {}
+        for line in (side / "process").read_bytes().splitlines():
+            key, _, value = line.partition(b" ")
+            self.info[key.decode()] = unescape(value).decode("utf-8", "surrogateescape")
+        self.streams = {}
+        self.torn = set()
+        for path in sorted(self.folder.glob("stream-*")):
+            self._read_stream(int(path.name.rpartition("-")[2]), path.read_bytes())
+        for path in sorted(side.glob("packet-*")):
+            try:
+                self._read_open_packet(int(path.name.rpartition("-")[2]), path.read_bytes())
+            except FileNotFoundError:
+                pass  # the program ended meanwhile
+        # Last: a place is defined before the first event that names it.
+        self.lexgions = dict(self._read_definitions((side / "lexgions").read_bytes()))
+
+    @staticmethod
+    def _read_state(data):
+        values = _STATE.unpack_from(data)
+        names = ("magic version pid parent_pid uuid clock_kind ended exit_status threads clock_frequency "
+                 "start_ticks start_monotonic start_realtime end_ticks end_monotonic end_realtime events bytes").split()
+        state = dict(zip(names, values))
+        rest = values[len(names):]
+        count = len(LOSSES)
+        state["lost"] = dict(zip(LOSSES, rest[:count]))
+        state["lost_at"] = dict(zip(LOSSES, rest[count:2 * count]))
+        state["lexgions"], state["unmatched_ends"] = rest[2 * count:]
+        assert state["magic"] == 0x45545854, "state of an unknown kind"
+        assert state["version"] == 1
+        return state
+
+    @staticmethod
+    def _read_definitions(data):
+        at = 0
+        while at + _DEFINITION.size <= len(data):
+            size, number, line, domain, flags, name_size, file_size, _ = _DEFINITION.unpack_from(data, at)
+            if size == 0 or at + size > len(data):
+                return
+            if number != 0xFFFFFFFF:
+                start = at + _DEFINITION.size
+                assert size % 8 == 0 and _DEFINITION.size + name_size + file_size <= size
+                name = data[start:start + name_size].decode("utf-8", "surrogatepass")
+                file = data[start + name_size:start + name_size + file_size].decode("utf-8", "surrogatepass")
+                yield number, Lexgion(name, file, line, domain, flags)
+            at += size
+
+    @staticmethod
+    def _fields(data, at):
+        values = list(_PACKET.unpack_from(data, at))
+        fields = {}
+        for kind, name in PACKET_FIELDS:
+            fields[name] = [values.pop(0) for _ in LOSSES] if kind == "losses" else values.pop(0)
+        fields["thread_name"] = fields["thread_name"].split(b"\0")[0].decode("utf-8")
+        return fields
+
+    def _packet(self, data, at, stream, is_open):
+        """The packet at `at`, or None when the bytes there are no whole packet."""
+        if at + _PACKET.size > len(data):
+            return None
+        fields = self._fields(data, at)
+        content, size = fields["content_size"] // 8, fields["packet_size"] // 8
+        if fields["magic"] != 0xC1FC1FC1 or not _PACKET.size <= content <= size or at + size > len(data):
+            return None
+        words = memoryview(data)[at + _PACKET.size:at + content].cast("Q")
+        return Packet(fields, words, is_open, stream)
+
+    def _read_stream(self, number, data):
+        packets, at = [], 0
+        while at < len(data):
+            packet = self._packet(data, at, number, False)
+            if packet is None:
+                self.torn.add(number)
+                break
+            packets.append(packet)
+            at += packet.fields["packet_size"] // 8
+        self.streams[number] = packets
+
+    def _read_open_packet(self, number, data):
+        packet = self._packet(data, 0, number, True)
+        if packet is None:
+            return
+        before = self.streams.setdefault(number, [])
+        if not before or packet.fields["packet_seq_num"] > before[-1].fields["packet_seq_num"]:
+            before.append(packet)
+
+    def packets(self):
+        for number in sorted(self.streams):
+            yield from self.streams[number]
+
+    def events(self):
+        """All events, stream by stream; those of one thread are in order."""
+        for packet in self.packets():
+            yield from packet_events(packet)
+
+    def by_thread(self):
+        """{thread number: its packets in order}"""
+        threads = {}
+        for packet in self.packets():
+            threads.setdefault(packet.fields["thread"], []).append(packet)
+        for packets in threads.values():
+            packets.sort(key=lambda packet: (packet.fields["timestamp_begin"], packet.fields["packet_seq_num"]))
+        return threads
+
+    def lexgion(self, number):
+        return self.lexgions.get(number) or Lexgion("<unknown>", "", 0, 0, 0)
+
+    @property
+    def lost(self):
+        """Lost events by cause: the newest counters of each stream, or those of the state if they are higher."""
+        total = Counter()
+        for packets in self.streams.values():
+            if packets:
+                total.update(dict(zip(LOSSES, packets[-1].fields["lost"])))
+        return {name: max(total[name], self.state["lost"][name]) for name in LOSSES}
+
+    @property
+    def threads(self):
+        """{thread number: set of names it had}"""
+        names = {}
+        for packet in self.packets():
+            names.setdefault(packet.fields["thread"], set()).add(packet.fields["thread_name"])
+        return names
+
+    @property
+    def tids(self):
+        return {packet.fields["thread"]: packet.fields["tid"] for packet in self.packets()}
+
+
+def packet_events(packet):
+    ticks = packet.fields["timestamp_begin"]
+    thread, tid, stream = packet.fields["thread"], packet.fields["tid"], packet.stream
+    words = iter(packet.words)
+    for word in words:
+        kind, payload = word & 31, word >> 32
+        if kind != _EXTENDED:
+            ticks += ((word >> 5) - ticks) & _MASK
+        else:
+            high = next(words)
+            kind = (word >> 5) & _MASK
+            ticks = (word >> 32) | ((high & 0xFFFFFFFF) << 32)
+            payload = high >> 32
+        if PAYLOADS.get(kind) == "LEXGION":
+            payload = ((payload & 0xFFFF) << 8) | ((payload >> 16) & 0xFF)
+        yield Event(ticks, kind, payload, thread, tid, stream)
+
+
+class Run:
+    def __init__(self, path):
+        self.path = Path(path)
+        self.processes = sorted((Process(found.parent.parent) for found in self.path.glob("*/lextrace/state")),
+                                key=lambda process: process.state["start_realtime"])
+
+    @property
+    def notes(self):
+        path = self.path / "notes"
+        return path.read_text() if path.exists() else ""
+
+    @property
+    def main(self):
+        assert self.processes, "no process in %s: %s" % (self.path, os.listdir(self.path) if self.path.exists() else "-")
+        return self.processes[0]
+
+    @property
+    def lost(self):
+        return sum(sum(process.lost.values()) for process in self.processes)
+
+
+def _run(run):
+    return run if isinstance(run, Run) else Run(run)
+
+
+def wanted(lexgion, file):
+    return file is None or os.path.basename(lexgion.file) == file
+
+
+def counts(run, file=None, kind="python:function_begin", process=None):
+    """Counter of begins by qualified name; `file`: only of code in a file of that name."""
+    number = KIND_IDS[kind]
+    found = Counter()
+    for one in [process] if process else _run(run).processes:
+        values = Counter()
+        for packet in one.packets():
+            # Most events have the compact header: count equal (kind, payload) pairs, then resolve each pair once.
+            if any(word & 31 == _EXTENDED for word in packet.words):
+                values.update(event.value for event in packet_events(packet) if event.kind == number)
+            else:
+                for word, count in Counter([word & ~0xFFFFFFE0 for word in packet.words]).items():
+                    if word & 31 == number:
+                        values[(((word >> 32) & 0xFFFF) << 8) | (word >> 48)] += count
+        for value, count in values.items():
+            lexgion = one.lexgion(value)
+            if wanted(lexgion, file):
+                found[lexgion.name] += count
+    return found
+
+
+class Slice:
+    """One slice of a call: from begin or resume to end, yield or unwind."""
+
+    __slots__ = ("name", "file", "line", "begin", "end", "how", "opened", "parent", "depth", "thread", "stack", "lexgion")
+
+    def __repr__(self):
+        return "<%s %s..%s depth %d thread %d>" % (self.name, self.opened, self.how, self.depth, self.thread)
+
+
+class NotBalanced(AssertionError):
+    pass
+
+
+def slices(process, keep=True):
+    """All slices of a process in order of their begin; raises NotBalanced where an end does not match the open call.
+
+    Returns (slices, open slices by (thread, stack)). With keep=False only the open ones are returned.
+    """
+    done, still_open = [], {}
+    for thread, packets in process.by_thread().items():
+        stacks = {}
+        for packet in packets:
+            current = packet.fields["stack"]
+            for event in packet_events(packet):
+                role = ROLES[event.kind]
+                if KINDS[event.kind] == "lextrace:stack_switch":
+                    current = event.value
+                    continue
+                stack = stacks.setdefault(current, [])
+                if role in ("BEGIN", "RESUME"):
+                    one = Slice()
+                    lexgion = process.lexgion(event.value)
+                    one.name, one.file, one.line, one.lexgion = lexgion.name, lexgion.file, lexgion.line, event.value
+                    one.begin, one.end, one.how, one.opened = event.ticks, None, None, KINDS[event.kind]
+                    one.parent = stack[-1] if stack else None
+                    one.depth, one.thread, one.stack = len(stack), thread, current
+                    stack.append(one)
+                    if keep:
+                        done.append(one)
+                elif role in ("END", "SUSPEND", "UNWIND"):
+                    what = "%s of %s on thread %d stack %d" % (KINDS[event.kind], process.lexgion(event.value).name,
+                                                              thread, current)
+                    if not stack:
+                        raise NotBalanced("%s: nothing is open" % what)
+                    if stack[-1].lexgion != event.value:
+                        raise NotBalanced("%s: open is %r" % (what, [one.name for one in stack[-5:]]))
+                    one = stack.pop()
+                    one.end, one.how = event.ticks, KINDS[event.kind]
+                    if one.end < one.begin:
+                        raise NotBalanced("%s ends before it begins" % what)
+        for number, stack in stacks.items():
+            if stack:
+                still_open[thread, number] = stack
+    return done, still_open
+
+
+def balance(run):
+    """Checks that begins and ends nest in every thread and every begin has at most one end.
+
+    Returns the names still open at the end: {(process folder, thread, stack): [names, outermost first]}.
+    """
+    left = {}
+    for process in _run(run).processes:
+        for (thread, stack), names in slices(process, keep=False)[1].items():
+            left[process.folder.name, thread, stack] = [one.name for one in names]
+    return left
+
+
+def left_open(run):
+    """As balance(), without the frames of the package lextrace itself: those that called stop() are open at a stop."""
+    left = {}
+    for process in _run(run).processes:
+        for key, stack in slices(process, keep=False)[1].items():
+            names = [one.name for one in stack if not one.file.endswith("lextrace/__init__.py")]
+            if names:
+                left[(process.folder.name, *key)] = names
+    return left
+
+
+def check_streams(process):
+    """The rules of packets: numbers without a gap, times that rise, counts that are right, only known lexgions."""
+    for number, packets in process.streams.items():
+        last = 0
+        for index, packet in enumerate(packets):
+            fields = packet.fields
+            assert fields["packet_seq_num"] == index, (number, index, fields)
+            assert fields["stream_id"] == 0 and fields["uuid"] == process.state["uuid"]
+            assert fields["events_discarded"] == sum(fields["lost"])
+            assert fields["content_size"] % 64 == 0 and fields["packet_size"] <= 262144 * 8
+            assert fields["timestamp_begin"] >= last, (number, index)
+            last, count = fields["timestamp_begin"], 0
+            for event in packet_events(packet):
+                assert event.ticks >= last, (number, index, count)
+                assert event.kind in KINDS
+                if PAYLOADS[event.kind] == "LEXGION":
+                    assert event.value in process.lexgions, "event of an undefined lexgion %d" % event.value
+                last, count = event.ticks, count + 1
+            assert fields["timestamp_end"] >= last, (number, index)
+            if not packet.open:
+                assert fields["events"] == count, (number, index, count)
+                last = fields["timestamp_end"]
+
+
+# ---- The same trace by other readers ----
+
+def label(lexgion):
+    """What the CTF label of a lexgion says, before escaping: NAME FILE:LINE, or NAME for C code."""
+    return lexgion.name if not lexgion.file else "%s %s:%d" % (lexgion.name, lexgion.file, lexgion.line)
+
+
+_BT_LINE = re.compile(r"^\[(\d+)\] (?:\S+ )?(\w+:\w+): (.*)$")
+
+
+def babeltrace_lines(path):
+    """The trace through babeltrace2: a list of (ticks, event name, rest of the line). Any complaint is an error."""
+    done = subprocess.run([BABELTRACE, "--clock-cycles", "--no-delta", "--color=never", "--fields=loglevel",
+                           str(path)], capture_output=True, encoding="utf-8", errors="surrogateescape", timeout=240)
+    complaints = [line for line in done.stderr.splitlines() if "discarded" not in line.lower()]
+    assert done.returncode == 0 and not complaints, "babeltrace2: %d\n%s" % (done.returncode, done.stderr[-3000:])
+    lines = []
+    for line in done.stdout.splitlines():
+        found = _BT_LINE.match(line)
+        assert found, "babeltrace2 line not understood: %r" % line
+        lines.append((int(found.group(1)), found.group(2), found.group(3)))
+    return lines
+
+
+def check_with_babeltrace(run):
+    """babeltrace2 shows the same events: number, order, times and names, thread by thread."""
+    run = _run(run)
+    for process in run.processes:
+        ours = {}
+        for thread, packets in process.by_thread().items():
+            ours[thread] = [event for packet in packets for event in packet_events(packet)]
+        theirs = {}
+        for ticks, name, rest in babeltrace_lines(process.folder):
+            thread = int(re.search(r"\bthread = (\d+)", rest).group(1))
+            theirs.setdefault(thread, []).append((ticks, name, rest))
+        assert {thread: len(events) for thread, events in ours.items() if events} == \
+            {thread: len(events) for thread, events in theirs.items()}
+        for thread, events in theirs.items():
+            for event, (ticks, name, rest) in zip(ours[thread], events):
+                assert (ticks, name) == (event.ticks, KINDS[event.kind]), (thread, event, rest)
+                if PAYLOADS[event.kind] == "LEXGION":
+                    shown = label(process.lexgion(event.value)).strip()
+                    if shown.isascii() and shown.isprintable() and '"' not in shown and "\\" not in shown:
+                        assert shown in rest, (shown, rest)
+
+
+def check_with_view(run, view):
+    """`lextrace view --json` shows the same events. `view` is the function that reads its output (see view_events)."""
+    run = _run(run)
+    ours = Counter()
+    order = {}
+    for process in run.processes:
+        pid = process.state["pid"]
+        for thread, packets in process.by_thread().items():
+            for packet in packets:
+                for event in packet_events(packet):
+                    name = process.lexgion(event.value).name if PAYLOADS[event.kind] == "LEXGION" else None
+                    order.setdefault((pid, thread), []).append((KINDS[event.kind], name))
+                    ours[pid, thread] += 1
+    theirs = {}
+    for event in view:
+        theirs.setdefault((event["pid"], event["thread"]), []).append((event["name"], event["qualname"]))
+    assert {key: len(value) for key, value in theirs.items()} == dict(ours)
+    for key, events in order.items():
+        for mine, other in zip(events, theirs[key]):
+            assert mine[0] == other[0], (key, mine, other)
+            if mine[1] is not None and mine[1].isprintable() and not any("\ud800" <= c <= "\udfff" for c in mine[1]):
+                assert mine[1] == other[1], (key, mine, other)
+
+
+# ---- Running ----
+
+class Result:
+    """How a program went: status, its own output, what lextrace said, and the run folder."""
+
+    def __init__(self, done, folder=None):
+        self.returncode = done.returncode
+        self.stdout = done.stdout
+        lines = done.stderr.splitlines(keepends=True)
+        self.stderr = "".join(line for line in lines if not line.startswith("lextrace: "))
+        self.said = [line.rstrip("\n") for line in lines if line.startswith("lextrace: ")]
+        self.folder = folder
+        self._run = None
+
+    @property
+    def run(self):
+        if self._run is None:
+            self._run = Run(self.folder)
+        return self._run
+
+    def counts(self, file=None, **more):
+        return counts(self.run, file, **more)
+
+    def outcome(self):
+        return self.returncode, self.stdout, self.stderr
+
+
+def clean_environment(**more):
+    env = {key: value for key, value in os.environ.items()
+           if not key.startswith(("LEXTRACE", "PYTEST", "COV_")) and key not in ("PYTHONPATH", "PYTHONHASHSEED")}
+    env.update({key: str(value) for key, value in more.items() if value is not None})
+    for key, value in more.items():
+        if value is None:
+            env.pop(key, None)
+    return env
+
+
+def execute(command, folder=None, env=None, cwd=None, timeout=60, stdin="", **more):
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          encoding="utf-8", errors="surrogateescape", cwd=cwd, start_new_session=True,
+                          env=clean_environment() if env is None else env, **more) as process:
+        try:
+            out, err = process.communicate(stdin, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            raise AssertionError("%r did not end in %d s\n%s\n%s" % (command, timeout, out[-2000:], err[-2000:])) from None
+        return Result(subprocess.CompletedProcess(command, process.returncode, out, err), folder)
+
+
+def lextrace(*words, **more):
+    """Any lextrace command."""
+    return execute([lextrace_binary(), *map(str, words)], **more)
+
+
+def view_events(path):
+    """`lextrace view --json`, each event as {"pid", "thread", "name", "qualname", ...}."""
+    done = subprocess.run([lextrace_binary(), "view", "--json", str(path)], capture_output=True, timeout=240,
+                          env=clean_environment())
+    assert done.returncode == 0, done.stderr[-2000:]
+    text = done.stdout.decode("utf-8")
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
