@@ -60,8 +60,8 @@ static void append_packet(struct input *input, struct bytes *stream, const uint8
 		return;
 	memcpy(&begin, data + 4, sizeof(begin));
 	size = (size - SECTION_PACKET_HEADER) & ~(size_t)7;
-	if (input->state.size >= sizeof(struct lx_state))
-		memcpy(packet.uuid, input->state.data + offsetof(struct lx_state, uuid), sizeof(packet.uuid));
+	if (stream->size >= sizeof(packet))
+		memcpy(packet.uuid, ((struct lx_packet *)stream->data)->uuid, sizeof(packet.uuid));
 	packet.thread = data[0];
 	packet.stack = data[1];
 	packet.timestamp_begin = packet.timestamp_end = begin;
@@ -209,7 +209,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(lx_parse_lexgions(&process, &store, input.lexgions.data, input.lexgions.size) == 0);
 	for (size_t i = 0; i < input.streams; i++) {
 		streams[i].number = (unsigned)i;
-		REQUIRE(lx_parse_stream(&process, &store, &streams[i], input.stream[i].data, input.stream[i].size,
+		REQUIRE(lx_parse_stream(&store, &streams[i], input.stream[i].data, input.stream[i].size,
 					input.open[i].data, input.open[i].size) == 0);
 	}
 	process.stream_count = input.streams;

@@ -186,7 +186,8 @@ static int load_stream(struct lx_process *process, struct lx_store *store, struc
 		return error;
 	if (error < 0)
 		size = 0;
-	return lx_parse_stream(process, store, stream, data, size, open, open_size);
+	stream->mapped = true;
+	return lx_parse_stream(store, stream, data, size, open, open_size);
 }
 
 int lx_folder_load(struct lx_process *process, struct lx_store *store)

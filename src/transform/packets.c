@@ -71,16 +71,16 @@ static bool complete_open(struct lx_packet *packet, size_t size, const uint8_t *
 	return true;
 }
 
-int lx_parse_stream(struct lx_process *process, struct lx_store *store, struct lx_stream *stream, const void *data,
-		    size_t size, void *open, size_t open_size)
+int lx_parse_stream(struct lx_store *store, struct lx_stream *stream, const void *data, size_t size,
+		    void *open, size_t open_size)
 {
-	const uint8_t none[16] = {0};
-	const uint8_t *uuid = memcmp(process->state.uuid, none, 16) != 0 ? process->state.uuid : NULL;
 	const char *bytes = size > 0 ? data : "";
+	const uint8_t *uuid = NULL;
 	size_t at = 0, count = 0, packet_size;
 	int64_t sequence = -1;
 
-	if (!uuid && size >= sizeof(struct lx_packet))
+	/* Not the state's: if that is damaged, the packets are still good. */
+	if (size >= sizeof(struct lx_packet))
 		uuid = ((const struct lx_packet *)data)->uuid;
 	while ((packet_size = lx_packet_check(bytes + at, size - at, uuid)) > 0) {
 		at += packet_size;

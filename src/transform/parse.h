@@ -19,11 +19,10 @@ int lx_parse_lexgions(struct lx_process *process, struct lx_store *store, const 
 
 /*
  * One stream: `data`, 8-byte aligned, is what was appended, `open` (may be NULL) a copy of its lextrace/packet-K. Both
- * are kept, and the copy's header is completed: events, content_size, packet_size. Without a state the first packet
- * gives the trace's uuid.
+ * are kept, and the copy's header is completed: events, content_size, packet_size. The first packet's uuid is that of all.
  */
-int lx_parse_stream(struct lx_process *process, struct lx_store *store, struct lx_stream *stream, const void *data,
-		    size_t size, void *open, size_t open_size);
+int lx_parse_stream(struct lx_store *store, struct lx_stream *stream, const void *data, size_t size, void *open,
+		    size_t open_size);
 
 /* After all streams: threads, times, losses, clock. */
 int lx_parse_finish(struct lx_process *process, struct lx_store *store);

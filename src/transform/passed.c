@@ -8,7 +8,8 @@
 
 void lx_packets_passed(const struct lx_stream *stream, size_t packet)
 {
-	if (packet == 0 || packet % PACKETS_AT_ONCE != 0 || packet >= stream->packet_count || stream->packets[packet].open)
+	if (!stream->mapped || packet == 0 || packet % PACKETS_AT_ONCE != 0 || packet >= stream->packet_count ||
+	    stream->packets[packet].open)
 		return;
 	uintptr_t from = (uintptr_t)stream->packets[packet - PACKETS_AT_ONCE].header;
 	uintptr_t to = (uintptr_t)stream->packets[packet].header & ~(uintptr_t)(PAGE - 1);

@@ -120,19 +120,20 @@ static int compare(void *context, const char *text, size_t size)
 	return 0;
 }
 
-/* The state as the metadata needs it: a killed process could not measure its clock, and a lost state has no uuid. */
+/* The state as the metadata needs it: with the clock as it was measured, and the uuid that the packets have. */
 static void complete_state(struct lx_state *state, const struct lx_process *process)
 {
-	const uint8_t none[16] = {0};
-
 	*state = process->state;
 	if (state->ended == 0)
 		state->clock_frequency = (uint64_t)llround(1e9 / process->ns_per_tick);
 	state->start.ticks = process->clock_ticks;
 	state->start.realtime = process->clock_real;
-	for (size_t i = 0; i < process->stream_count && memcmp(state->uuid, none, sizeof(none)) == 0; i++)
-		if (process->streams[i].packet_count > 0)
+	for (size_t i = 0; i < process->stream_count; i++) {
+		if (process->streams[i].packet_count > 0) {
 			memcpy(state->uuid, process->streams[i].packets[0].header->uuid, sizeof(state->uuid));
+			break;
+		}
+	}
 }
 
 static void read_or_empty(const struct lx_process *process, struct lx_store *store, const char *name, char **data,

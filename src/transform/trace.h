@@ -42,6 +42,7 @@ struct lx_stream {
 	struct lx_packet_ref *packets;
 	size_t packet_count;
 	bool torn;                  /* bytes at the end were no whole packet */
+	bool mapped;                /* the packets that are not open lie in a mapped file */
 	uint64_t size, whole;       /* bytes of stream-K, and of the whole packets at its beginning */
 };
 

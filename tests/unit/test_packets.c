@@ -15,7 +15,7 @@ static void parse(struct parsed *parsed, const void *data, size_t size, void *op
 
 	memset(parsed, 0, sizeof(*parsed));
 	assert_true(lx_parse_state(&parsed->process, &state, sizeof(state)));
-	assert_int_equal(lx_parse_stream(&parsed->process, &parsed->store, &parsed->stream, data, size, open, open_size), 0);
+	assert_int_equal(lx_parse_stream(&parsed->store, &parsed->stream, data, size, open, open_size), 0);
 	parsed->process.streams = &parsed->stream;
 	parsed->process.stream_count = 1;
 	assert_int_equal(lx_parse_finish(&parsed->process, &parsed->store), 0);

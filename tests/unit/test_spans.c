@@ -66,7 +66,7 @@ static const char *spans(const struct made *made, struct lx_spans_totals *totals
 	told.origin = START;
 	memset(totals, 0, sizeof(*totals));
 	lx_parse_state(&process, &state, sizeof(state));
-	assert_int_equal(lx_parse_stream(&process, &store, &stream, made->data, made->size, NULL, 0), 0);
+	assert_int_equal(lx_parse_stream(&store, &stream, made->data, made->size, NULL, 0), 0);
 	assert_int_equal(lx_parse_finish(&process, &store), 0);
 	assert_int_equal(lx_spans_run(&process, &ops, &told, totals), 0);
 	lx_store_free(&store);
