@@ -1,6 +1,7 @@
 #include "transform/parse.h"
 
 #define NS 1000000000.0
+#define LATEST 9000000000000000000u /* ns, in 2255; later times, of damaged traces, are all one */
 #define TOLERANCE 0.01          /* a measurement further than this from the estimate tells of a suspend or of damage */
 #define SHORT_SAMPLES 1000000u  /* ns; two samples this far apart are good to some 100 ppm, as the estimate is */
 #define SHORT_PACKETS 10000000000u /* ns; a packet's clocks are read up to some 100 us after its timestamp */
@@ -83,7 +84,7 @@ void lx_parse_clock(struct lx_process *process)
 	if (start.realtime == 0)
 		start = first_sample(process);
 	process->clock_ticks = start.ticks;
-	process->clock_real = start.realtime;
+	process->clock_real = start.realtime < LATEST ? start.realtime : LATEST;
 	process->ns_per_tick = estimate;
 	if (state->magic == LX_STATE_MAGIC && state->clock_kind == LX_CLOCK_MONOTONIC) {
 		process->ns_per_tick = 1;
@@ -102,12 +103,11 @@ void lx_parse_clock(struct lx_process *process)
 
 uint64_t lx_real_ns(const struct lx_process *process, uint64_t ticks)
 {
-	const double most = 9e18; /* ns; later times, of damaged traces, are all one */
 	double distance = (double)(int64_t)(ticks - process->clock_ticks) * process->ns_per_tick;
 
-	if (distance > most)
-		distance = most;
-	if (distance < 0 && -distance >= (double)process->clock_real)
+	if (distance > (double)LATEST)
+		distance = (double)LATEST;
+	if (distance < -(double)process->clock_real)
 		return 0;
 	return process->clock_real + (uint64_t)(int64_t)distance;
 }

@@ -26,15 +26,19 @@
 /* Packets, one after the other. All zeros is empty; free(data) at the end. */
 struct made {
 	char *data;
-	size_t size, packet; /* where the current packet begins */
+	size_t size, room;
+	size_t packet; /* where the current packet begins */
 	uint64_t ticks, sequence;
 	uint32_t thread, stack;
 };
 
 static inline void made_bytes(struct made *made, const void *bytes, size_t size)
 {
-	made->data = realloc(made->data, made->size + size + 8);
-	assert_non_null(made->data);
+	if (made->size + size > made->room) {
+		made->room = 2 * (made->size + size);
+		made->data = realloc(made->data, made->room);
+		assert_non_null(made->data);
+	}
 	if (size > 0)
 		memcpy(made->data + made->size, bytes, size);
 	made->size += size;

@@ -103,6 +103,20 @@ static void real_time_rises_with_ticks_whatever_they_are(void **state)
 	assert_int_equal(lx_real_ns(&process, START - (1ull << 62)), 0);
 }
 
+static void a_start_far_off_is_no_danger(void **state)
+{
+	struct lx_process process = {0};
+	struct lx_state made = made_state(1);
+
+	(void)state;
+	made.start.realtime = UINT64_MAX;
+	made.clock_frequency = 1;
+	lx_parse_state(&process, &made, sizeof(made));
+	lx_parse_clock(&process);
+	assert_int_equal(lx_real_ns(&process, START - 20000000000), 0);
+	assert_true(lx_real_ns(&process, START + 20000000000) > lx_real_ns(&process, START));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +125,7 @@ int main(void)
 		cmocka_unit_test(the_monotonic_clock_ticks_in_ns),
 		cmocka_unit_test(without_a_state_packets_tell),
 		cmocka_unit_test(real_time_rises_with_ticks_whatever_they_are),
+		cmocka_unit_test(a_start_far_off_is_no_danger),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
