@@ -107,7 +107,7 @@ uint64_t lx_real_ns(const struct lx_process *process, uint64_t ticks)
 
 	if (distance > (double)LATEST)
 		distance = (double)LATEST;
-	if (distance < -(double)process->clock_real)
+	if (distance <= -(double)process->clock_real)
 		return 0;
 	return process->clock_real + (uint64_t)(int64_t)distance;
 }
