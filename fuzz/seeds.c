@@ -168,6 +168,7 @@ static void write_raw(const char *folder, struct seed *seed)
 
 static void write_text(const char *folder)
 {
+	static const char bytes[] = "\x00\x1F\x7F\x80\xC3\xA9\xED\xA0\x80\xF4\x8F\xBF\xBF\xF5\\\"\n";
 	static const char text[] =
 #define LX_X(key) #key " a\\\\b \\x00\\x0A \\xED\\xA0\\x80 \\x \xF0\x9F\x90\x8D\n"
 		LX_PROCESS_KEYS(LX_X)
@@ -175,7 +176,7 @@ static void write_text(const char *folder)
 		;
 
 	write_file(folder, "text", "process", text, sizeof(text) - 1);
-	write_file(folder, "text", "bytes", "\x00\x1F\x7F\x80\xC3\xA9\xED\xA0\x80\xF4\x8F\xBF\xBF\xF5\\\"\n", 19);
+	write_file(folder, "text", "bytes", bytes, sizeof(bytes) - 1);
 }
 
 /* State, lexgions, process text: as fuzz_metadata takes them apart. */
