@@ -47,8 +47,10 @@ static bool is_c_call(const struct lx_call *call)
 /* The topmost open call with this key and kind; NULL if it is not open. */
 static struct lx_call *find(const struct lx_thread *thread, const void *key, uint32_t begin_kinds)
 {
-	for (struct lx_call *call = thread->stack.top; call-- > thread->stack.base;)
-		if (call->key == key && begin_kinds >> call->kind & 1)
+	struct lx_call *call = thread->stack.top;
+
+	while (call > thread->stack.base) /* both are NULL at first */
+		if ((--call)->key == key && begin_kinds >> call->kind & 1)
 			return call;
 	return NULL;
 }

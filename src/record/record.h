@@ -111,9 +111,10 @@ LX_API void lx_call_end_slow(struct lx_thread *thread, const void *key, uint32_t
 
 static inline void lx_call_end(struct lx_thread *thread, const void *key, uint32_t begin_kinds, uint32_t kind)
 {
-	struct lx_call *call = thread->stack.top - 1;
+	struct lx_call *call;
 
-	if (lx_unlikely(thread->stack.top == thread->stack.base || call->key != key || !(begin_kinds >> call->kind & 1))) {
+	if (lx_unlikely(thread->stack.top == thread->stack.base || (call = thread->stack.top - 1)->key != key ||
+			!(begin_kinds >> call->kind & 1))) {
 		lx_call_end_slow(thread, key, begin_kinds, kind);
 		return;
 	}
@@ -131,9 +132,10 @@ extern LX_API uint32_t lx_regions_suspended; /* regions that wait now, in all th
 
 static inline void lx_call_suspend(struct lx_thread *thread, const void *key, uint32_t begin_kinds, uint32_t kind)
 {
-	struct lx_call *call = thread->stack.top - 1;
+	struct lx_call *call;
 
-	if (lx_unlikely(thread->stack.top == thread->stack.base || call->key != key || !(begin_kinds >> call->kind & 1))) {
+	if (lx_unlikely(thread->stack.top == thread->stack.base || (call = thread->stack.top - 1)->key != key ||
+			!(begin_kinds >> call->kind & 1))) {
 		lx_call_suspend_slow(thread, key, begin_kinds, kind);
 		return;
 	}
