@@ -187,7 +187,10 @@ static int load_stream(struct lx_process *process, struct lx_store *store, struc
 	if (error < 0)
 		size = 0;
 	stream->mapped = true;
-	return lx_parse_stream(store, stream, data, size, open, open_size);
+	error = lx_parse_stream(store, stream, data, size, open, open_size);
+	if (process->running)
+		stream->torn = false; /* an append is under way */
+	return error;
 }
 
 int lx_folder_load(struct lx_process *process, struct lx_store *store)
