@@ -158,6 +158,8 @@ def build():
     log = subprocess.run([cmake, "--install", str(folder), "--prefix", str(STAGE)], capture_output=True, text=True)
     if log.returncode:
         sys.exit(log.stderr + "build: cmake --install failed, see above")
+    for python in found:  # what a traced program loads first should not be compiled at each start
+        run(python.path, "-m", "compileall", "-q", "-l", STAGE / "lextrace", STAGE / "lextrace/boot")
     install(venv)
     return cmake, found
 
