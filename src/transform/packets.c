@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "transform/parse.h"
+#include "transform/passed.h"
 
 #define THREADS_PLENTY (1u << 20) /* numbers below are taken as they come; larger ones need that many packets */
 
@@ -71,38 +72,57 @@ static bool complete_open(struct lx_packet *packet, size_t size, const uint8_t *
 	return true;
 }
 
+#define SCANNED_AT_ONCE 64u
+
+/* The scan has come to `at`; a page of each packet, and what the kernel read around it, was touched. */
+static void pass(const struct lx_stream *stream, const char *bytes, size_t *passed, size_t at)
+{
+	if (stream->mapped)
+		lx_memory_passed(bytes + *passed, bytes + at);
+	*passed = at;
+}
+
 int lx_parse_stream(struct lx_store *store, struct lx_stream *stream, const void *data, size_t size,
 		    void *open, size_t open_size)
 {
 	const char *bytes = size > 0 ? data : "";
 	const uint8_t *uuid = NULL;
-	size_t at = 0, count = 0, packet_size;
+	size_t at = 0, count = 0, passed = 0, packet_size;
 	int64_t sequence = -1;
+	struct lx_packet *headers; /* copies: later looks at them touch no page of the file */
 
 	/* Not the state's: if that is damaged, the packets are still good. */
 	if (size >= sizeof(struct lx_packet))
 		uuid = ((const struct lx_packet *)data)->uuid;
 	while ((packet_size = lx_packet_check(bytes + at, size - at, uuid)) > 0) {
 		at += packet_size;
-		count++;
+		if (++count % SCANNED_AT_ONCE == 0)
+			pass(stream, bytes, &passed, at);
 	}
 	stream->size = size;
 	stream->whole = at;
 	stream->torn = at < size;
 	stream->packets = lx_store_alloc(store, (count + 1) * sizeof(*stream->packets));
-	if (!stream->packets)
+	headers = lx_store_alloc(store, count * sizeof(*headers));
+	if (!stream->packets || !headers)
 		return -ENOMEM;
-	at = 0;
-	while (count-- > 0) {
+	at = passed = 0;
+	for (size_t i = 0; i < count; i++) {
 		const struct lx_packet *packet = (const void *)(bytes + at);
 
 		/* A number that does not rise is a copy: an append that was repeated. */
 		if ((int64_t)packet->packet_seq_num > sequence) {
-			refer(&stream->packets[stream->packet_count++], packet, false);
+			struct lx_packet_ref *ref = &stream->packets[stream->packet_count++];
+
+			refer(ref, packet, false);
+			ref->header = memcpy(&headers[i], packet, sizeof(*packet));
 			sequence = (int64_t)packet->packet_seq_num;
 		}
 		at += (size_t)(packet->packet_size / 8);
+		if (i % SCANNED_AT_ONCE == 0)
+			pass(stream, bytes, &passed, at);
 	}
+	pass(stream, bytes, &passed, at);
 	if (open && complete_open(open, open_size, uuid)) {
 		const struct lx_packet *packet = open;
 

@@ -1,4 +1,5 @@
-#include <stdint.h>
+#include "transform/passed.h"
+
 #include <sys/mman.h>
 
 #include "transform/trace.h"
@@ -6,15 +7,18 @@
 #define PACKETS_AT_ONCE 64u /* up to 4 MiB of streams with large packets */
 #define PAGE 4096u
 
+void lx_memory_passed(const void *from, const void *to)
+{
+	uintptr_t first = ((uintptr_t)from + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+	uintptr_t end = (uintptr_t)to & ~(uintptr_t)(PAGE - 1);
+
+	if (first < end)
+		madvise((void *)first, end - first, MADV_DONTNEED); /* a hint: what is needed again is read again */
+}
+
 void lx_packets_passed(const struct lx_stream *stream, size_t packet)
 {
-	if (!stream->mapped || packet == 0 || packet % PACKETS_AT_ONCE != 0 || packet >= stream->packet_count ||
-	    stream->packets[packet].open)
-		return;
-	uintptr_t from = (uintptr_t)stream->packets[packet - PACKETS_AT_ONCE].header;
-	uintptr_t to = (uintptr_t)stream->packets[packet].header & ~(uintptr_t)(PAGE - 1);
-
-	from = (from + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-	if (from < to)
-		madvise((void *)from, to - from, MADV_DONTNEED); /* a hint: what is needed again is read again */
+	if (stream->mapped && packet > 0 && packet % PACKETS_AT_ONCE == 0 && packet < stream->packet_count &&
+	    !stream->packets[packet].open)
+		lx_memory_passed(stream->packets[packet - PACKETS_AT_ONCE].events, stream->packets[packet].events);
 }
