@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdio.h> /* rename */
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -94,14 +94,11 @@ static int writer_sink(void *context, const char *text, size_t size)
 	return 0;
 }
 
-int lx_file_replace(const char *path, int (*produce)(void *context, lx_text_sink sink, void *sink_context),
-		    void *context)
+int lx_file_replace(const char *path, const char *temporary,
+		    int (*produce)(void *context, lx_text_sink sink, void *sink_context), void *context)
 {
 	struct writer writer = {.used = 0};
-	char temporary[4096];
 
-	if ((size_t)snprintf(temporary, sizeof temporary, "%s.new", path) >= sizeof temporary)
-		return -ENAMETOOLONG;
 	writer.fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
 	if (writer.fd < 0)
 		return -errno;

@@ -19,11 +19,11 @@ int lx_file_append(const char *path, uint64_t at, const void *data, size_t size)
 typedef int (*lx_text_sink)(void *context, const char *text, size_t size);
 
 /*
- * Replaces the file in one step: `produce` writes the new content to the sink it is given (a temporary file), which then
- * takes the name. Errors as above, or what produce returned; the old file then stays.
+ * Replaces the file in one step: `produce` writes the new content to the sink it is given, the file `temporary` on the same
+ * file system, which then takes the name. Errors as above, or what produce returned; the old file then stays.
  */
-int lx_file_replace(const char *path, int (*produce)(void *context, lx_text_sink sink, void *sink_context),
-		    void *context);
+int lx_file_replace(const char *path, const char *temporary,
+		    int (*produce)(void *context, lx_text_sink sink, void *sink_context), void *context);
 
 /*
  * Allocates the file up to offset + size and maps that part shared and writable; new bytes are zero. With `address` the

@@ -153,7 +153,7 @@ static int produce_metadata(void *context, lx_text_sink sink, void *sink_context
 
 int lx_metadata_write(void)
 {
-	char target[LX_PATH_SIZE + 32];
+	char target[LX_PATH_SIZE + 32], temporary[LX_PATH_SIZE + 32];
 	struct metadata metadata = {NULL, window_at + window_used};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -170,7 +170,9 @@ int lx_metadata_write(void)
 		return -EIO;
 	metadata.definitions = map;
 	snprintf(target, sizeof target, "%s/metadata", lx_session.folder);
-	int error = lx_file_replace(target, produce_metadata, &metadata);
+	/* Not beside it: CTF readers take each file there for a stream. */
+	snprintf(temporary, sizeof temporary, "%s/lextrace/metadata.new", lx_session.folder);
+	int error = lx_file_replace(target, temporary, produce_metadata, &metadata);
 
 	munmap(map, metadata.size);
 	metadata_due = lx_session.state->lexgions < 256 ? 512 : lx_session.state->lexgions * 2;

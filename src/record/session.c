@@ -140,7 +140,7 @@ static int map_state(void)
 /* Opens the process folder in lx_session.run; `from` is the folder whose definitions are taken over, or NULL. */
 static int open_process(const char *from, const struct lx_clock_sample *clock_base, uint64_t frequency)
 {
-	char path[LX_PATH_SIZE + 32];
+	char path[LX_PATH_SIZE + 32], temporary[LX_PATH_SIZE + 32];
 	int error = make_folder();
 
 	if (!error)
@@ -149,7 +149,8 @@ static int open_process(const char *from, const struct lx_clock_sample *clock_ba
 		error = lx_lexgions_open(lx_session.folder, from);
 	if (!error) {
 		snprintf(path, sizeof path, "%s/lextrace/process", lx_session.folder);
-		error = lx_file_replace(path, produce_description, NULL);
+		snprintf(temporary, sizeof temporary, "%s.new", path);
+		error = lx_file_replace(path, temporary, produce_description, NULL);
 	}
 	if (error)
 		return error;

@@ -153,6 +153,7 @@ static int repair_metadata(const struct lx_process *process, struct lx_repaired 
 	struct lx_store store = {NULL};
 	struct metadata metadata = {.same = true};
 	char *path = lx_folder_path(process->folder, "metadata"), *old;
+	char *temporary = lx_folder_path(process->folder, "lextrace/metadata.new");
 	int error = -ENOMEM;
 
 	complete_state(&metadata.state, process);
@@ -160,16 +161,16 @@ static int repair_metadata(const struct lx_process *process, struct lx_repaired 
 	read_or_empty(process, &store, "lextrace/lexgions", &metadata.definitions, &metadata.definitions_size);
 	read_or_empty(process, &store, "metadata", &old, &metadata.old_size);
 	metadata.old = old;
-	if (path)
+	if (path && temporary)
 		error = produce(&metadata, compare, &metadata);
 	if (error == 0 && !(metadata.same && metadata.at == metadata.old_size)) {
-		error = lx_file_replace(path, produce, &metadata);
+		error = lx_file_replace(path, temporary, produce, &metadata);
 		done->metadata = error == 0;
 	}
-	/* What a writer that was killed while it replaced the metadata left; readers take it for a stream. */
-	if (error == 0)
-		error = remove_file(process->folder, "metadata.new");
+	if (error == 0) /* what a writer that was killed while it replaced the metadata left */
+		error = remove_file(process->folder, "lextrace/metadata.new");
 	lx_store_free(&store);
+	free(temporary);
 	free(path);
 	return error;
 }

@@ -195,12 +195,12 @@ static void removes_a_half_written_metadata(void **state)
 	char *run = killed_run();
 
 	(void)state;
-	made_file(run, "p-1/metadata.new", "/* CTF", 6);
+	made_file(run, "p-1/lextrace/metadata.new", "/* CTF", 6);
 	made_file(run, "p-1/metadata", "/* CTF 1.8 */ old", 17);
 	struct lx_repair_result result = repair(run);
 
 	assert_true(result.processes[0].metadata);
-	assert_false(has_file(run, "p-1/metadata.new"));
+	assert_false(has_file(run, "p-1/lextrace/metadata.new"));
 	assert_true(size_of(run, "p-1/metadata") > 1000);
 	lx_repair_free(&result);
 	remove_folder(run);
