@@ -149,7 +149,7 @@ static int open_process(const char *from, const struct lx_clock_sample *clock_ba
 		error = lx_lexgions_open(lx_session.folder, from);
 	if (!error) {
 		snprintf(path, sizeof path, "%s/lextrace/process", lx_session.folder);
-		snprintf(temporary, sizeof temporary, "%s.new", path);
+		snprintf(temporary, sizeof temporary, "%s/lextrace/process.new", lx_session.folder);
 		error = lx_file_replace(path, temporary, produce_description, NULL);
 	}
 	if (error)
