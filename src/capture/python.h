@@ -50,7 +50,40 @@ static inline bool lx_is_python_function(PyObject *callable)
 	return PyFunction_Check(callable) || (PyMethod_Check(callable) && PyFunction_Check(PyMethod_GET_FUNCTION(callable)));
 }
 
-uint32_t lx_callable_word(PyObject *callable);
+struct lx_callable_entry {
+	const void *key, *key2;
+	uint64_t name_hash;
+	uint32_t word;
+};
+
+#define LX_CALLABLES 4096u /* one place for each hash; the last callable met there holds it */
+
+extern struct lx_callable_entry lx_callables[LX_CALLABLES];
+
+static inline struct lx_callable_entry *lx_callable_entry(const void *key)
+{
+	return &lx_callables[lx_code_hash(key) & (LX_CALLABLES - 1)];
+}
+
+uint32_t lx_callable_word_slow(PyObject *callable);
+
+/* The lexgion word of a C callable. Functions and methods, nearly all there is, take one look at one table entry. */
+static inline uint32_t lx_callable_word(PyObject *callable)
+{
+	const PyMethodDef *method;
+
+	if (Py_IS_TYPE(callable, &PyCFunction_Type))
+		method = ((PyCFunctionObject *)callable)->m_ml;
+	else if (Py_IS_TYPE(callable, &PyMethodDescr_Type))
+		method = ((PyMethodDescrObject *)callable)->d_method;
+	else
+		return lx_callable_word_slow(callable);
+	const struct lx_callable_entry *entry = lx_callable_entry(method);
+
+	return lx_likely(entry->key == method && entry->key2 == method->ml_name) ? entry->word
+										  : lx_callable_word_slow(callable);
+}
+
 void lx_callables_start(void);
 
 /* ---- python_thread.c ---- */

@@ -4,19 +4,11 @@
 #include <string.h>
 
 /*
- * C callables by what stays: the method definition or slot of a function, the type of anything else. The second pointer
- * and the name's hash guard against an address that serves another definition later.
+ * C callables by what stays: the method definition or slot of a function, the type of anything else. The second key
+ * (a definition's name, a slot's class) and for types the name's hash guard against an address that serves another
+ * definition later.
  */
-struct entry {
-	const void *key, *key2;
-	uint64_t name_hash;
-	uint32_t word;
-};
-
-#define SPACE 4096u
-#define PROBES 8u
-
-static struct entry table[SPACE];
+struct lx_callable_entry lx_callables[LX_CALLABLES];
 
 struct callable {
 	const void *key, *key2;
@@ -67,7 +59,7 @@ static struct callable look_at(PyObject *callable, char *buffer, size_t space)
 		const PyMethodDef *method = ((PyCFunctionObject *)callable)->m_ml;
 		PyObject *self = ((PyCFunctionObject *)callable)->m_self;
 
-		found = (struct callable){method, method->ml_name, NULL, method->ml_name};
+		found = (struct callable){method, method->ml_name, NULL, method->ml_name}; /* as lx_callable_word has it */
 		if (!self || PyModule_Check(self))
 			found.owner = module_name(((PyCFunctionObject *)callable)->m_module, buffer, space);
 		else
@@ -115,26 +107,17 @@ static uint32_t define(const struct callable *callable)
 	return lx_lexgion_define(&place);
 }
 
-uint32_t lx_callable_word(PyObject *callable)
+uint32_t lx_callable_word_slow(PyObject *callable)
 {
 	char buffer[512];
 	struct callable found = look_at(callable, buffer, sizeof buffer);
-	uint64_t hash = hash_of(&found);
-	size_t home = lx_code_hash(found.key) ^ lx_code_hash(found.key2);
-	struct entry *free_entry = NULL;
+	/* Definitions of functions are static data; a type's memory may be another type's later. */
+	uint64_t hash = PyType_Check(callable) || found.key == Py_TYPE(callable) ? hash_of(&found) : 0;
+	struct lx_callable_entry *entry = lx_callable_entry(found.key);
 
-	for (size_t i = 0; i < PROBES; i++) {
-		struct entry *entry = &table[(home + i) & (SPACE - 1)];
-
-		if (entry->key == found.key && entry->key2 == found.key2 && entry->name_hash == hash)
-			return entry->word;
-		if (!entry->key && !free_entry)
-			free_entry = entry;
-	}
-	if (!free_entry) /* full around here: the oldest guess makes room */
-		free_entry = &table[home & (SPACE - 1)];
-	*free_entry = (struct entry){found.key, found.key2, hash, define(&found)};
-	return free_entry->word;
+	if (entry->key != found.key || entry->key2 != found.key2 || entry->name_hash != hash)
+		*entry = (struct lx_callable_entry){found.key, found.key2, hash, define(&found)};
+	return entry->word;
 }
 
 void lx_callables_start(void)
@@ -143,6 +126,6 @@ void lx_callables_start(void)
 
 	if (generation != lx_session_generation) {
 		generation = lx_session_generation;
-		memset(table, 0, sizeof table);
+		memset(lx_callables, 0, sizeof lx_callables);
 	}
 }
