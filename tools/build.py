@@ -136,6 +136,13 @@ def compile_targets(cmake, folder, *targets):
         sys.exit(result.stdout + f"build: compiling {folder.relative_to(ROOT)} failed, see above")
 
 
+def stage(cmake, folder, target):
+    """Installs what was built in the folder into the folder target, laid out as in a wheel."""
+    log = subprocess.run([cmake, "--install", str(folder), "--prefix", str(target)], capture_output=True, text=True)
+    if log.returncode:
+        sys.exit(log.stderr + "build: cmake --install failed, see above")
+
+
 def lock():
     """One build at a time in this checkout; the lock ends with the process."""
     BUILD.mkdir(exist_ok=True)

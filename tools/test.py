@@ -14,6 +14,13 @@ EXPECTED = ["3.11", "3.12", "3.13"]  # what should be on a machine that tests al
 FOR_EACH_PYTHON = ["tests/python"]
 ONCE = ["tests/cli", "tests/export"]  # these read traces; their interpreter does not matter
 
+SANITIZERS = {
+    # The interpreter leaks at its end, and programs under test die of signals that belong to them.
+    "ASAN_OPTIONS": "detect_leaks=0:handle_segv=0:handle_sigfpe=0:handle_abort=0:handle_sigbus=0:handle_sigill=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0",
+}
+
 failed = []
 
 
@@ -45,36 +52,58 @@ def test_venv(python):
     return venv
 
 
-def c_tests(cmake, preset, title, *options):
-    """Builds the C tests and the fuzzers' replay programs of a preset and runs them."""
+def c_tests(cmake, preset, title, pythons):
+    """Builds the C tests and the fuzzers' replay programs of a preset and runs them; gives the build's folder."""
     step(f"C tests, {title}")
     with build.lock():
-        folder = build.configure(cmake, preset, *options)
+        folder = build.configure(cmake, preset, "-DLEXTRACE_PYTHONS=" + ";".join(p.path for p in pythons))
         build.compile_targets(cmake, folder, "checks")
     ctest = os.path.join(os.path.dirname(os.path.realpath(cmake)), "ctest")
-    environment = dict(os.environ, UBSAN_OPTIONS="print_stacktrace=1", TSAN_OPTIONS="halt_on_error=1")
     words = [ctest, "--test-dir", folder, "--output-on-failure", "--no-tests=error", "-j", os.cpu_count() or 1]
-    check(f"C tests, {title}", words, env=environment)
+    check(f"C tests, {title}", words, env=dict(os.environ, **SANITIZERS))
+    return folder
+
+
+def pytest(title, venv, program, words, **environment):
+    """pytest of that environment on the lextrace at `program`."""
+    words = [venv / "bin/python", "-m", "pytest", "-q", "-n", os.cpu_count() or 1, "--dist", "worksteal", *words]
+    environment = dict(os.environ, LEXTRACE_BIN=str(program), **environment)
+    environment.pop("PYTHONPATH", None)
+    check(title, words, env=environment)
 
 
 def python_tests(python, folders):
+    step(f"Python {python.version}")
     venv = test_venv(python)
-    folders = [folder for folder in folders if list((ROOT / folder).glob("test_*.py"))]
-    words = [venv / "bin/python", "-m", "pytest", "-q", "-n", os.cpu_count() or 1, "--dist", "worksteal"]
-    environment = dict(os.environ, LEXTRACE_BIN=str(venv / "bin/lextrace"))
-    environment.pop("PYTHONPATH", None)
-    check(f"Python {python.version}", [*words, *folders], env=environment)
+    pytest(f"Python {python.version}", venv, venv / "bin/lextrace", [f for f in folders if list((ROOT / f).glob("test_*.py"))])
+
+
+def sanitized(cmake, preset, title, python, libraries, tests, **environment):
+    """C tests, then Python-facing tests with the core and the extension built with a sanitizer."""
+    folder = c_tests(cmake, preset, title, [python])
+    title = f"Python {python.version}, {title}"
+    step(title)
+    with build.lock():
+        build.compile_targets(cmake, folder)
+        build.stage(cmake, folder, folder / "stage")
+    paths = [subprocess.run(["gcc", "-print-file-name=" + name], capture_output=True, text=True).stdout.strip() for name in libraries]
+    # The interpreter itself is not instrumented: the sanitizer is loaded ahead of it, here and in what is traced.
+    pytest(title, test_venv(python), folder / "stage/bin/lextrace", tests, LD_PRELOAD=" ".join(paths), **SANITIZERS,
+           LEXTRACE_PACKAGE=str(folder / "stage/lextrace"), **environment)
 
 
 def main():
     with build.lock():
         cmake, found = build.build()
-    c_tests(cmake, "release-dev", "release", "-DLEXTRACE_PYTHONS=" + ";".join(p.path for p in found))
+    c_tests(cmake, "release-dev", "release", found)
     for number, python in enumerate(found):
-        step(f"Python {python.version}")
         python_tests(python, FOR_EACH_PYTHON + (ONCE if number == 0 else []))
-    c_tests(cmake, "asan", "AddressSanitizer and UndefinedBehaviorSanitizer")
-    c_tests(cmake, "tsan", "ThreadSanitizer")
+    # The heaviest cases say nothing more about memory. The two ends of the range take different paths in the capture.
+    sanitized(cmake, "asan", "AddressSanitizer and UndefinedBehaviorSanitizer", found[-1], ["libasan.so", "libstdc++.so"],
+              ["tests/python/test_calls.py", "tests/python/test_threads.py", "tests/python/test_endings.py",
+               "-k", "not 50_000 and not 10_000"], PYTHONMALLOC="malloc")
+    sanitized(cmake, "tsan", "ThreadSanitizer", found[0], ["libtsan.so"],
+              ["tests/python/test_threads.py", "-k", "not 10_000"])
 
     minors = {python.minor for python in found}
     missing = [minor for minor in EXPECTED if minor not in minors]
