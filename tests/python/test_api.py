@@ -526,7 +526,7 @@ def test_magic(trace, api_env):
         from IPython.testing.globalipapp import start_ipython
         shell = start_ipython()
         shell.run_line_magic("load_ext", "lextrace")
-        shell.run_cell_magic("lextrace", "", "def inside():\\n    return 41\\nfor _ in range(12):\\n    inside()")
+        shell.run_cell_magic("lextrace", "", "def inside():\\n    return sum(range(20000))\\nfor _ in range(12):\\n    inside()")
     """)
     work = trace.tmp_path / "work"
     work.mkdir()

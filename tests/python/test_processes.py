@@ -176,7 +176,7 @@ def test_exec_in_place(trace):
     assert len({process.folder for process in result.run.processes}) == 2
 
 
-@pytest.mark.parametrize("flags, empty", [(["-I"], False), (["-E"], False), (["-S"], False), (["-Es"], False), ([], True)])
+@pytest.mark.parametrize("flags, empty", [(["-I"], False), (["-E"], False), (["-Es"], False), ([], True)])
 def test_untraced_and_untouched(trace, flags, empty):
     """Children that shut the environment out start, see what they would, and leave no trace."""
     result = trace.same("""
@@ -185,6 +185,30 @@ def test_untraced_and_untouched(trace, flags, empty):
         done = subprocess.run([sys.executable, *%r, "-c", CODE, "x"], capture_output=True, text=True, env=%s)
         print(done.returncode, done.stdout, done.stderr)
     """ % (flags, "{}" if empty else "None"))
+    assert len(result.run.processes) == 1
+
+
+def test_child_without_site(trace):
+    """-S honours PYTHONPATH and runs no sitecustomize: our entry of the path is left there, and does nothing."""
+    result = trace("""
+        import subprocess, sys
+        CODE = '''if True:
+            import sys
+            path, modules = list(sys.path), sorted(sys.modules)
+            try:
+                import sitecustomize
+            except ImportError as error:
+                print(error.name, "sitecustomize" in sys.modules)
+            def work(): pass
+            work()
+            print([entry for entry in path if not entry.endswith("lextrace/boot")], modules, sys.flags.no_site, sys.argv)
+        '''
+        for env in (None, {}):
+            done = subprocess.run([sys.executable, "-S", "-c", CODE, "x"], capture_output=True, text=True, env=env)
+            print(done.returncode, done.stdout, done.stderr, end="%")
+    """)
+    ours, plain, _ = result.stdout.split("%")
+    assert ours == plain and "sitecustomize False" in ours
     assert len(result.run.processes) == 1
 
 

@@ -55,20 +55,27 @@ def test_threads_alive_together(trace):
 
 def test_10_000_short_threads_make_few_files(trace):
     result = trace.same("""
-        import threading
+        import _thread, threading
 
         def job(n):
             return n
 
-        threads = []
-        for number in range(10_000):
-            thread = threading.Thread(target=job, args=(number,))
-            thread.start()
-            threads.append(thread)
-            if len(threads) == 8:
-                for thread in threads:
-                    thread.join()
-                threads.clear()
+        def bare(n, done):
+            job(n)
+            done.release()
+
+        for number in range(9_600):
+            done = _thread.allocate_lock()
+            done.acquire()
+            _thread.start_new_thread(bare, (number, done))
+            done.acquire()
+        for _ in range(50):
+            threads = []
+            for number in range(8):
+                threads.append(threading.Thread(target=job, args=(number,)))
+                threads[-1].start()
+            for thread in threads:
+                thread.join()
         print("done")
     """, timeout=120, compare=False)
     main = result.run.main
