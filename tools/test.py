@@ -18,7 +18,7 @@ SANITIZERS = {
     # The interpreter leaks at its end, and programs under test die of signals that belong to them.
     "ASAN_OPTIONS": "detect_leaks=0:handle_segv=0:handle_sigfpe=0:handle_abort=0:handle_sigbus=0:handle_sigill=0",
     "UBSAN_OPTIONS": "print_stacktrace=1",
-    "TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0",
+    "TSAN_OPTIONS": f"halt_on_error=1:report_signal_unsafe=0:suppressions={ROOT}/tests/tsan.supp",
 }
 
 failed = []

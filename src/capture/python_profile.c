@@ -49,6 +49,10 @@ static void take_slots(void)
 
 	newest = PyInterpreterState_ThreadHead(interpreter);
 	for (PyThreadState *state = PyInterpreterState_ThreadHead(interpreter); state; state = PyThreadState_Next(state)) {
+		if (!state->_initialized) { /* a C thread without the GIL is filling it in: look again at the next event */
+			newest = NULL;
+			continue;
+		}
 		if (state->c_profilefunc == on_event)
 			continue;
 		Py_tracefunc *function = chained_function(state, state->c_profilefunc != NULL);

@@ -241,7 +241,8 @@ def test_c_thread_that_is_alive_at_the_end(trace, callback_library):
     """A pthread that sleeps through the interpreter's end and then exits: no crash, no hang."""
     result = trace.same("c_threads.py", args=["linger"], env=tools.clean_environment(PYTHONPATH=callback_library))
     assert result.returncode == 0
-    assert result.counts("c_threads.py")["callback"] == MONITORING
+    # 3.11 takes the slot of a C thread at the next event of another thread: here one may come in time, or not.
+    assert result.counts("c_threads.py")["callback"] in ((1,) if MONITORING else (0, 1))
 
 
 def test_fork_in_a_thread_is_seen_in_both(trace):
