@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/ctf_metadata.h"
+#include "base/definitions.h"
 #include "base/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -38,13 +39,13 @@ static int see(void *context, const char *text, size_t size)
 	struct seen *seen = context;
 
 	for (size_t i = 0; i < size; i++) {
-		see_utf8(seen, text[i]);
 		if (!seen->quoted) {
 			require(text[i] == '\n' || text[i] == '\t' || (text[i] >= ' ' && text[i] < 127), "plain text");
 			seen->quoted = text[i] == '"';
 			seen->braces += (text[i] == '{') - (text[i] == '}');
 			continue;
 		}
+		see_utf8(seen, text[i]);
 		require((unsigned char)text[i] >= ' ' && text[i] != 127, "no control characters in literals");
 		if (seen->escaped)
 			require(text[i] == '\\' || text[i] == '"', "only backslashes and quotes are escaped");
@@ -53,6 +54,18 @@ static int see(void *context, const char *text, size_t size)
 		seen->escaped = !seen->escaped && text[i] == '\\';
 	}
 	return 0;
+}
+
+/* Ids that large only make the text long. */
+static bool tedious(const void *data, size_t size)
+{
+	struct lx_definition definition;
+	size_t at = 0;
+
+	while (lx_definition_next(data, size, &at, &definition))
+		if (definition.id > 100 * LX_LABELS_PER_BLOCK)
+			return true;
+	return false;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -66,6 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&state, data, sizeof(state));
 	data += sizeof(state);
 	size -= sizeof(state);
+	if (tedious(data, size))
+		return 0;
 	require(lx_ctf_metadata_write(see, &seen, &state, (const char *)data + half, size - half, data, size) == 0,
 		"it ends well");
 	require(!seen.quoted && seen.braces == 0 && seen.tail_size == 0, "it ends in the open");
