@@ -62,8 +62,9 @@ def page():
     return "\n\n".join(
         [
             "# The native trace format",
-            f"Version {constant('LX_FORMAT_VERSION')}. Made from `include/lextrace/format.h`, from which the writer, the reader and the CTF "
-            "metadata are made too; `make lint` holds them together. A process folder is a CTF 1.8 trace that any CTF reader opens.",
+            f"Version {constant('LX_FORMAT_VERSION')}. Made from `include/lextrace/format.h`, from which the writer, the reader and "
+            "the CTF metadata are made too; `make lint` holds them together. A process folder is a CTF 1.8 trace that any CTF "
+            "reader opens.",
             top,
             "## Domains",
             table(["number", "name", "prefix of its events"], [[row[0], row[2], f"`{row[3]}`"] for row in rows("LX_DOMAINS")]),

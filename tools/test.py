@@ -1,6 +1,5 @@
 """`make test`: builds lextrace, runs the C tests, the Python-facing tests on each interpreter, and the sanitizers."""
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import build
 
 ROOT = build.ROOT
 REQUIREMENTS = ROOT / "tests" / "requirements.txt"
+REQUIREMENTS_ONCE = ROOT / "tests" / "requirements-once.txt"
 EXPECTED = ["3.11", "3.12", "3.13"]  # what should be on a machine that tests all; newer ones are used where found
 FOR_EACH_PYTHON = ["tests/python"]
 ONCE = ["tests/cli", "tests/export"]  # these read traces; their interpreter does not matter
@@ -37,17 +37,16 @@ def check(title, words, **more):
     print(f"({title}: {time.monotonic() - start:.0f} s)", flush=True)
 
 
-def test_venv(python):
+def test_venv(python, once=False):
     """A virtual environment of that interpreter with the tests' requirements and lextrace as it was built."""
     venv = ROOT / ".venvs" / f"py{python.minor}"
     venv.parent.mkdir(exist_ok=True)
     build.make_venv(venv, python)
-    marker = venv / "requirements"
-    wanted = hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()
-    if not marker.exists() or marker.read_text() != wanted:
-        pip = [venv / "bin/python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", REQUIREMENTS]
-        build.run(*pip)
-        marker.write_text(wanted)
+    for file in [REQUIREMENTS, REQUIREMENTS_ONCE] if once else [REQUIREMENTS]:
+        marker = venv / file.name
+        if not marker.exists() or marker.read_bytes() != file.read_bytes():
+            build.run(venv / "bin/python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", file)
+            marker.write_bytes(file.read_bytes())
     build.install(venv)
     return venv
 
@@ -72,10 +71,10 @@ def pytest(title, venv, program, words, **environment):
     check(title, words, env=environment)
 
 
-def python_tests(python, folders):
+def python_tests(python, once):
     step(f"Python {python.version}")
-    venv = test_venv(python)
-    pytest(f"Python {python.version}", venv, venv / "bin/lextrace", [f for f in folders if list((ROOT / f).glob("test_*.py"))])
+    venv = test_venv(python, once)
+    pytest(f"Python {python.version}", venv, venv / "bin/lextrace", FOR_EACH_PYTHON + (ONCE if once else []))
 
 
 def sanitized(cmake, preset, title, python, libraries, tests, **environment):
@@ -97,7 +96,7 @@ def main():
         cmake, found = build.build()
     c_tests(cmake, "release-dev", "release", found)
     for number, python in enumerate(found):
-        python_tests(python, FOR_EACH_PYTHON + (ONCE if number == 0 else []))
+        python_tests(python, once=number == 0)
     # The heaviest cases say nothing more about memory. The two ends of the range take different paths in the capture.
     sanitized(cmake, "asan", "AddressSanitizer and UndefinedBehaviorSanitizer", found[-1], ["libasan.so", "libstdc++.so"],
               ["tests/python/test_calls.py", "tests/python/test_threads.py", "tests/python/test_endings.py",

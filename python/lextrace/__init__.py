@@ -15,8 +15,8 @@ import os
 import sys
 
 try:
-    from ._core import active, folder, region, stop, version as __version__
     from . import _core
+    from ._core import active, folder, region, stop
 except ImportError as _error:  # pragma: no cover - depends on the interpreter
     raise ImportError(
         f"lextrace has no extension for Python {sys.version_info[0]}.{sys.version_info[1]} here: "
@@ -26,6 +26,7 @@ except ImportError as _error:  # pragma: no cover - depends on the interpreter
 
 from ._decorate import fn
 
+__version__ = _core.version
 __all__ = ["active", "fn", "folder", "region", "session", "start", "stop"]
 
 _registered = False
