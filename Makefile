@@ -25,6 +25,7 @@ lint: ## includes, sizes, scripts and Python style
 	@$(PYTHON) tools/lint.py
 
 fuzz: ## run each fuzzer for FUZZ_SECONDS (60)
+	@tools/packages.sh fuzz
 	@$(PYTHON) tools/fuzz.py
 
 docs: build ## write docs/cli.md from the program's tables

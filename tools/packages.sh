@@ -1,8 +1,9 @@
 #!/bin/sh
-# Installs the Debian packages that building and testing need, as far as they are missing. Usage: packages.sh [build|test]
+# Installs the Debian packages that building and testing need, as far as they are missing. Usage: packages.sh [build|test|fuzz]
 set -eu
-need="gcc make libdeflate-dev python3-venv python3-dev"
+need="gcc make libdeflate-dev libxxhash-dev python3-venv python3-dev"
 [ "${1:-build}" = test ] && need="$need libcmocka-dev babeltrace2 chromium shellcheck man-db"
+[ "${1:-build}" = fuzz ] && need="$need clang libclang-rt-14-dev"
 command -v cmake >/dev/null 2>&1 || need="$need cmake"
 
 command -v dpkg-query >/dev/null 2>&1 || exit 0 # not Debian: the build says what it misses

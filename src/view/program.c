@@ -153,6 +153,8 @@ int lx_program_init(struct lx_program *program, const struct lx_process *process
 	if (first && is_interpreter(first) && after.at < after.end) {
 		words = after;
 		find_target(words, &script, &module);
+	} else if (first && first[0] == '-') { /* recorded without the interpreter: "-m pkg", "-c code" */
+		find_target(words, &script, &module);
 	} else {
 		script = first;
 	}

@@ -47,6 +47,8 @@ static void commands(void **state)
 	make("python3|-m|pkg.sub|x|", "/w");
 	assert_string_equal(program.name, "pkg.sub");
 	assert_string_equal(program.module, "pkg");
+	make("-m|pkg.sub|x|", "/w");
+	assert_string_equal(program.name, "pkg.sub");
 	make("python3|-c|print('hi')\n|", "/w");
 	assert_string_equal(program.command, "-c 'print('hi')\\x0A'");
 	assert_string_equal(program.name, "fallback");
