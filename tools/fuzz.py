@@ -12,7 +12,7 @@ ROOT = build.ROOT
 
 def main():
     if not shutil.which("clang"):
-        sys.exit("fuzz: clang was not found (Debian: clang libclang-rt-14-dev)")
+        sys.exit("fuzz: clang was not found (Debian: clang libclang-rt-dev)")
     seconds = int(os.environ.get("FUZZ_SECONDS", "60"))
     with build.lock():
         cmake = build.find_cmake(ROOT / ".venv")

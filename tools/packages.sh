@@ -3,7 +3,7 @@
 set -eu
 need="gcc make libdeflate-dev libxxhash-dev python3-venv python3-dev"
 [ "${1:-build}" = test ] && need="$need libcmocka-dev babeltrace2 chromium shellcheck man-db"
-[ "${1:-build}" = fuzz ] && need="$need clang libclang-rt-14-dev"
+[ "${1:-build}" = fuzz ] && need="$need clang libclang-rt-dev"
 command -v cmake >/dev/null 2>&1 || need="$need cmake"
 
 command -v dpkg-query >/dev/null 2>&1 || exit 0 # not Debian: the build says what it misses

@@ -439,27 +439,34 @@ def check_with_babeltrace(run):
 
 
 def check_with_view(run, view):
-    """`lextrace view --json` shows the same events. `view` is the function that reads its output (see view_events)."""
+    """`lextrace view --json` shows the same events: number, order, times, names, places. `view`: see view_events."""
     run = _run(run)
-    ours = Counter()
-    order = {}
+    shown = {}
+    for before, event in zip([None, *view], view):
+        assert before is None or before["time_ns"] <= event["time_ns"], "all events of a run are in order of time"
+        shown.setdefault((event["pid"], event["thread"], event["name"] == "lextrace:stack_switch"), []).append(event)
+    ours = {}
     for process in run.processes:
-        pid = process.state["pid"]
-        for thread, packets in process.by_thread().items():
-            for packet in packets:
-                for event in packet_events(packet):
-                    name = process.lexgion(event.value).name if PAYLOADS[event.kind] == "LEXGION" else None
-                    order.setdefault((pid, thread), []).append((KINDS[event.kind], name))
-                    ours[pid, thread] += 1
-    theirs = {}
-    for event in view:
-        theirs.setdefault((event["pid"], event["thread"]), []).append((event["name"], event["qualname"]))
-    assert {key: len(value) for key, value in theirs.items()} == dict(ours)
-    for key, events in order.items():
-        for mine, other in zip(events, theirs[key]):
-            assert mine[0] == other[0], (key, mine, other)
-            if mine[1] is not None and mine[1].isprintable() and not any("\ud800" <= c <= "\udfff" for c in mine[1]):
-                assert mine[1] == other[1], (key, mine, other)
+        for event in process.events():
+            key = process.state["pid"], event.thread, KINDS[event.kind] == "lextrace:stack_switch"
+            ours.setdefault(key, []).append((process, event))
+    assert {key: len(events) for key, events in shown.items()} == {key: len(events) for key, events in ours.items()}
+    for key, events in ours.items():
+        # Several processes may have had one pid, one after the other.
+        events.sort(key=lambda one: (one[0].state["start_realtime"], one[1].ticks))
+        start_ticks, start_ns, of = 0, 0, None
+        for (process, event), theirs in zip(events, shown[key]):
+            if process is not of:
+                of, start_ticks, start_ns = process, event.ticks, theirs["time_ns"]
+            assert theirs["name"] == KINDS[event.kind], (key, event, theirs)
+            passed = (event.ticks - start_ticks) * 1e9 / process.state["clock_frequency"]
+            assert abs(theirs["time_ns"] - start_ns - passed) <= 5000 + passed / 1000, (key, event, theirs)
+            if PAYLOADS[event.kind] == "LEXGION":
+                lexgion = process.lexgion(event.value)
+                if lexgion.name.isprintable() and not any("\ud800" <= c <= "\udfff" for c in lexgion.name):
+                    assert theirs["qualname"] == lexgion.name
+                if lexgion.file.isprintable() and not any("\ud800" <= c <= "\udfff" for c in lexgion.file):
+                    assert (theirs.get("filename") or "") == lexgion.file and (theirs.get("lineno") or 0) == lexgion.line
 
 
 # ---- Running ----
