@@ -242,7 +242,9 @@ def packet_events(packet):
 class Run:
     def __init__(self, path):
         self.path = Path(path)
-        self.processes = sorted((Process(found.parent.parent) for found in self.path.glob("*/lextrace/state")),
+        # A state of zeros is that of a process that is about to begin.
+        states = [found for found in self.path.glob("*/lextrace/state") if any(found.read_bytes()[:4])]
+        self.processes = sorted((Process(found.parent.parent) for found in states),
                                 key=lambda process: process.state["start_realtime"])
 
     @property
