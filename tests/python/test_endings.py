@@ -82,6 +82,27 @@ def test_nothing_of_a_killed_program_is_missing(trace):
         assert 500 * len(said) <= leaves <= 500 * (len(said) + 1), (leaves, len(said))
 
 
+def test_killed_while_it_starts(trace):
+    """Whatever lies there after a kill in the first milliseconds, no reader fails on it."""
+    program = trace.program("print(1)")
+    seen = set()
+    for number in range(40):
+        folder = trace.tmp_path / ("early-%d" % number)
+        with subprocess.Popen([tools.lextrace_binary(), "run", "-o", str(folder), tools.PYTHON, str(program)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=tools.clean_environment()) as process:
+            time.sleep(0.002 * number)
+            process.kill()
+            process.wait()
+        seen.add(folder.exists() and len(tools.Run(folder).processes))
+        for words in (["report"], ["view"], ["info"], ["repair"]):
+            done = tools.lextrace(*words, folder)
+            assert done.returncode in (0, 1) and done.stderr == "", (number, words, done.returncode, done.stderr)
+            assert done.returncode == 0 or len(done.said) == 1, (number, words, done.said)
+        if folder.exists() and tools.Run(folder).processes:
+            tools.check_with_babeltrace(folder)
+    assert len(seen) > 1, "the kills were all too early or all too late"
+
+
 def test_killed_again_and_again(trace):
     """Kills at 12 moments: every folder reads, balances and repairs."""
     program = trace.program("""
