@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/numbers.h"
+
 enum lx_style {
 	LX_PLAIN,
 	LX_BOLD,
@@ -40,17 +42,6 @@ int lx_output_end(struct lx_output *out, int status);
 /* Escape codes; "" where there is no colour. */
 const char *lx_style(const struct lx_output *out, enum lx_style style);
 const char *lx_style_end(const struct lx_output *out, enum lx_style style);
-
-/* ---- Numbers for people. Each writes at most size bytes, NUL included, and returns out. ---- */
-#define LX_NUMBER_SIZE 40
-
-char *lx_format_count(char *out, size_t size, uint64_t value);   /* "6,144,155" */
-char *lx_format_duration(char *out, size_t size, double ns);     /* "880 ns", "2.10 us", "1.20  s": three digits */
-char *lx_format_seconds(char *out, size_t size, double ns);      /* "5.56 s": the same in running text */
-char *lx_format_bytes(char *out, size_t size, uint64_t bytes);   /* "98.3 MB" */
-
-/* "1 process", "9 processes": count, then the word with an s (or es) unless it is one. */
-char *lx_format_plural(char *out, size_t size, uint64_t count, const char *word);
 
 /* One unit for a column of sums: s, ms or us, so that `largest` ns has a digit before the point. */
 struct lx_unit {

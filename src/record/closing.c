@@ -3,12 +3,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/numbers.h"
 
 /* The stderr of the start: a program that closes it may have a file of its own at number 2 in the end. */
 static struct stat stderr_at_start;
@@ -18,7 +19,7 @@ struct totals {
 	uint64_t events, bytes, lost;
 	unsigned processes, killed, running;
 	enum lx_loss cause;     /* of the first loss */
-	double lost_after;      /* seconds from its process's start */
+	double lost_after;      /* ns from its process's start */
 };
 
 void lx_closing_remember_stderr(void)
@@ -32,7 +33,7 @@ static void add_losses(struct totals *totals, const struct lx_state *state)
 		if (state->lost[i] && !totals->lost) {
 			totals->cause = (enum lx_loss)i;
 			totals->lost_after = state->lost_at[i] > state->start.ticks && state->clock_frequency
-						     ? (double)(state->lost_at[i] - state->start.ticks) /
+						     ? (double)(state->lost_at[i] - state->start.ticks) * 1e9 /
 							       (double)state->clock_frequency
 						     : 0;
 		}
@@ -105,35 +106,6 @@ static bool add_run(struct totals *totals)
 	return true;
 }
 
-/* 12288310 as "12,288,310". */
-static const char *grouped(char *out, size_t size, uint64_t number)
-{
-	char digits[32];
-	size_t count = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number), used = 0;
-
-	for (size_t i = 0; i < count && used + 2 < size; i++) {
-		if (i > 0 && (count - i) % 3 == 0)
-			out[used++] = ',';
-		out[used++] = digits[i];
-	}
-	out[used] = '\0';
-	return out;
-}
-
-static void put_size(char *out, size_t size, uint64_t bytes)
-{
-	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-	double value = (double)bytes;
-	unsigned unit = 0;
-
-	while (value >= 999.5 && unit < 4) {
-		value /= 1000;
-		unit++;
-	}
-	snprintf(out, size, unit == 0 || value >= 99.95 ? "%.0f %s" : value >= 9.995 ? "%.1f %s" : "%.2f %s", value,
-		 units[unit]);
-}
-
 /* The run folder as the user would type it: relative where it is below the current folder. */
 static const char *short_path(const char *path)
 {
@@ -148,20 +120,19 @@ static const char *short_path(const char *path)
 
 static size_t put_fate(char *line, size_t size, const struct totals *totals)
 {
-	char lost[32];
-
-	if (totals->lost) {
-		static const char *const texts[] = {
+	static const char *const texts[] = {
 #define LX_X(number, NAME, field, text) text,
-			LX_LOSSES(LX_X)
+		LX_LOSSES(LX_X)
 #undef LX_X
-		};
+	};
+	char lost[LX_NUMBER_SIZE], moment[LX_NUMBER_SIZE];
 
-		return (size_t)snprintf(line, size, "LOST %s (%s at %.2f s)", grouped(lost, sizeof lost, totals->lost),
-					texts[totals->cause], totals->lost_after);
-	}
+	if (totals->lost)
+		return (size_t)snprintf(line, size, "LOST %s (%s at %s)", lx_format_count(lost, sizeof lost, totals->lost),
+					texts[totals->cause], lx_format_seconds(moment, sizeof moment, totals->lost_after));
 	if (totals->killed)
-		return (size_t)snprintf(line, size, "none lost (%u ended without an exit, read as they are)", totals->killed);
+		return (size_t)snprintf(line, size, "none lost (%u killed, read as %s)", totals->killed,
+					totals->killed == 1 ? "it is" : "they are");
 	return (size_t)snprintf(line, size, "none lost");
 }
 
@@ -169,9 +140,9 @@ void lx_closing_line(void)
 {
 	struct stat now;
 	struct totals totals = {.processes = 0};
-	char line[LX_PATH_SIZE + 512], events[32], bytes[32];
+	char line[LX_PATH_SIZE + 512], events[LX_NUMBER_SIZE], processes[LX_NUMBER_SIZE], time[LX_NUMBER_SIZE],
+		bytes[LX_NUMBER_SIZE];
 	const struct lx_state *state = lx_session.state;
-	double seconds = (double)(state->end.monotonic - state->start.monotonic) / 1e9;
 
 	if (!stderr_known || fstat(2, &now) != 0 || now.st_dev != stderr_at_start.st_dev ||
 	    now.st_ino != stderr_at_start.st_ino)
@@ -180,10 +151,11 @@ void lx_closing_line(void)
 		totals.processes = 1;
 		add_losses(&totals, state);
 	}
-	put_size(bytes, sizeof bytes, totals.bytes);
-	size_t used = (size_t)snprintf(line, sizeof line, "lextrace: %s events of %u process%s in %.2f s, %s, ",
-				       grouped(events, sizeof events, totals.events), totals.processes,
-				       totals.processes == 1 ? "" : "es", seconds, bytes);
+	lx_format_seconds(time, sizeof time, (double)(state->end.monotonic - state->start.monotonic));
+	size_t used = (size_t)snprintf(line, sizeof line, "lextrace: %s event%s of %s in %s, %s, ",
+				       lx_format_count(events, sizeof events, totals.events), totals.events == 1 ? "" : "s",
+				       lx_format_plural(processes, sizeof processes, totals.processes, "process"), time,
+				       lx_format_bytes(bytes, sizeof bytes, totals.bytes));
 
 	used += put_fate(line + used, sizeof line - used, &totals);
 	if (totals.running)

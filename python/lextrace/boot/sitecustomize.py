@@ -77,10 +77,11 @@ def _unfollow(here):
 
 def _start(here):
     env = os.environ
-    run = env.get("LEXTRACE_DIR")
+    # With -S this file runs only if the program imports it in mid-run: too late to begin.
+    run = env.get("LEXTRACE_DIR") if not sys.flags.no_site else None
     core = _load_core(os.path.dirname(here)) if run else None
     if core is None:
-        return
+        return None
     words, name = _command()
     root = env.get("LEXTRACE_ROOT") == str(os.getpid())
     if root:
