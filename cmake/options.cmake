@@ -20,7 +20,6 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_INSTALL_MESSAGE LAZY)
 
 include_directories(${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-add_compile_definitions(LEXTRACE_VERSION="${PROJECT_VERSION}")
 add_compile_definitions(_GNU_SOURCE=) # empty: the same as a #define in a file
 add_compile_options(-fno-semantic-interposition)
 if(LEXTRACE_WERROR)

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/runs.h"
+#include "lextrace/version.h"
 
 #define COMMANDS_MAX 32
 
@@ -89,7 +90,7 @@ static int dispatch(int argc, char **argv)
 	if (argc < 2 || is(argv[1], "-h", "--help") || strcmp(argv[1], "help") == 0)
 		return help(argc, argv);
 	if (is(argv[1], "-V", "--version")) {
-		printf("lextrace %s\n", LEXTRACE_VERSION);
+		printf("lextrace %s\n", LX_VERSION);
 		return LX_STATUS_OK;
 	}
 	/* For the build and for completion: not in the help. */

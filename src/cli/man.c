@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "lextrace/version.h"
 
 /* Text of `size` bytes as roff shows it literally. */
 static void literal(FILE *out, const char *text, size_t size)
@@ -59,7 +60,7 @@ static void header(FILE *out, const char *dash_name, const char *summary)
 	snprintf(title, sizeof(title), "LEXTRACE%s", dash_name);
 	for (i = 0; title[i]; i++)
 		title[i] = (char)toupper((unsigned char)title[i]);
-	fprintf(out, ".TH %s 1 \"\" \"lextrace %s\" \"lextrace\"\n.SH NAME\nlextrace%s \\- ", title, LEXTRACE_VERSION,
+	fprintf(out, ".TH %s 1 \"\" \"lextrace %s\" \"lextrace\"\n.SH NAME\nlextrace%s \\- ", title, LX_VERSION,
 		dash_name);
 	literal_text(out, summary);
 	fputs("\n", out);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/run.h"
 
 static bool ends_with(const char *text, const char *end)
@@ -82,9 +83,13 @@ void lx_program_name(char *out, size_t size, const char *word)
 	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
 		if (ends_with(out, endings[i]))
 			out[strlen(out) - strlen(endings[i])] = '\0';
-	for (char *at = out; *at; at++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-", *at))
+	for (char *at = out; *at;) {
+		unsigned sequence = lx_utf8_length(at, strlen(at)); /* 0: none, or cut off above */
+
+		if (sequence < 2 && !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-", *at))
 			*at = '_';
+		at += sequence ? sequence : 1;
+	}
 	if (!*out)
 		snprintf(out, size, "program");
 }

@@ -38,7 +38,7 @@ def test_help():
 
 
 def test_version():
-    version = re.search(r"project\(lextrace VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    version = re.search(r'LX_VERSION "([\d.]+)"', (ROOT / "include/lextrace/version.h").read_text())[1]
     assert lx("--version").stdout == lx("-V").stdout == f"lextrace {version}\n"
 
 

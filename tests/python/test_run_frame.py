@@ -31,8 +31,8 @@ def lx(here, *words, environment=None, **more):
     """lextrace with these words in the folder `here`."""
     env = tools.clean_environment(**(environment or {}))
     more.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([tools.lextrace_binary(), *map(str, words)], cwd=here, env=env, capture_output=True, text=True,
-                          timeout=60, **more)
+    command = [tools.lextrace_binary(), *[word if isinstance(word, bytes) else str(word) for word in words]]
+    return subprocess.run(command, cwd=here, env=env, capture_output=True, text=True, timeout=60, **more)
 
 
 def told(here, *words, **more):
@@ -150,9 +150,13 @@ def test_a_folder_and_an_archive_with_main(here):
     ([sys.executable, "-c", "pass", "app.py"], os.path.basename(sys.executable)),
     (["sh", "-c", "exit"], "sh"),
     (["./odd name (1).py"], "odd_name__1_"),
+    (["größe 计算.py"], "größe_计算"),
+    ([b"lone\xff.py"], "lone_"),
+    (["x" * 200 + ".py"], "x" * 63),
 ])
 def test_the_runs_name(here, words, name):
-    (here / "odd name (1).py").write_text("")
+    for file in (b"odd name (1).py", "größe 计算.py".encode(), b"lone\xff.py", b"x" * 200 + b".py"):
+        Path(os.fsdecode(os.path.join(os.fsencode(here), file))).write_text("")
     lx(here, "run", *words)
     assert (here / f"lextrace-{name}-1").is_dir()
 
