@@ -21,4 +21,5 @@ echo "installing:$missing" >&2
 export DEBIAN_FRONTEND=noninteractive
 # shellcheck disable=SC2086 # a list of words
 apt-get install -y -qq $missing >/dev/null 2>&1 ||
-	{ apt-get update -qq >/dev/null && apt-get install -y -qq $missing >/dev/null; }
+	{ apt-get update -qq >/dev/null && apt-get install -y -qq $missing >/dev/null; } ||
+	echo "could not install all of:$missing; what needs them will say so" >&2
