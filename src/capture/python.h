@@ -89,15 +89,20 @@ void lx_callables_start(void);
 /* ---- python_thread.c ---- */
 
 /* The calling thread's first event: its state, named. NULL: leave the event out. */
-struct lx_thread *lx_python_thread_first(PyThreadState *state);
-/* The datastack of the thread is another one than at its last event: maybe a greenlet switch. */
-void lx_python_stack_moved(struct lx_thread *thread, const PyThreadState *state);
+struct lx_thread *lx_python_thread_first(void);
 
 /*
- * First lines of every hook: the thread, with its guard set and its stack of calls the running one; NULL: leave the event
- * out. lx_hook_leave is its end.
+ * Set once greenlet is there: from then on each event looks whether the thread's stack is another one. Programs without it
+ * are spared the look.
  */
-static inline struct lx_thread *lx_hook_enter(PyThreadState *state)
+extern bool lx_watch_stacks;
+/* Sets it if greenlet is imported already. */
+void lx_python_look_for_greenlet(void);
+/* If the running stack of the thread is another one than at its last event, notes the greenlet switch. */
+void lx_python_check_stack(struct lx_thread *thread, const PyThreadState *state);
+
+/* First lines of every hook: the thread, with its guard set; NULL: leave the event out. lx_hook_leave is its end. */
+static inline struct lx_thread *lx_hook_enter(void)
 {
 	struct lx_thread *thread = lx_thread_self;
 
@@ -106,13 +111,13 @@ static inline struct lx_thread *lx_hook_enter(PyThreadState *state)
 			thread->reentered++;
 			return NULL;
 		}
-		thread = lx_python_thread_first(state);
+		thread = lx_python_thread_first();
 		if (!thread)
 			return NULL;
 	}
 	thread->busy = 1;
-	if (lx_unlikely(state->datastack_chunk != thread->mark))
-		lx_python_stack_moved(thread, state);
+	if (lx_unlikely(lx_watch_stacks))
+		lx_python_check_stack(thread, lx_python_thread_state());
 	return thread;
 }
 

@@ -125,6 +125,11 @@ static uint32_t define(const PyCodeObject *code)
 		.flags = code->co_flags & generator ? LX_LEXGION_GENERATOR : 0,
 	};
 
+	static const char greenlet[] = "greenlet/__init__.py";
+
+	if (place.file_size >= sizeof greenlet - 1 &&
+	    memcmp(file + place.file_size - (sizeof greenlet - 1), greenlet, sizeof greenlet - 1) == 0)
+		lx_watch_stacks = true; /* it is being imported: no greenlet has run yet */
 	return lx_lexgion_define(&place);
 }
 

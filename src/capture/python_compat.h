@@ -23,7 +23,7 @@ static inline PyThreadState *lx_python_thread_state(void)
 }
 
 #if LX_MONITORING
-/* The address of the running frame: what tells one open call from another of the same code. Never followed. */
+/* The address of the running frame: what tells two generators of the same code apart. Never followed. */
 static inline const void *lx_python_frame(const PyThreadState *state)
 {
 #if PY_VERSION_HEX >= 0x030d0000

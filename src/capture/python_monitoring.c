@@ -19,13 +19,18 @@ struct callback {
 	static PyObject *name(PyObject *Py_UNUSED(self), PyObject *const *args, size_t Py_UNUSED(count),              \
 			      PyObject *Py_UNUSED(keywords))
 
+/*
+ * A call of a function is known by its code object, one of a C function by the callable: the events of 3.12 and later are
+ * in balance, so that the innermost open call of that code is the one that ends. Asking for the frame would cost more than
+ * all the rest of the hook but the clock.
+ */
+
 HOOK(on_start)
 {
-	PyThreadState *state = lx_python_thread_state();
-	struct lx_thread *thread = lx_hook_enter(state);
+	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		lx_call_begin(thread, lx_python_frame(state), lx_code_word((PyCodeObject *)args[0]), LX_EV_FUNCTION_BEGIN);
+		lx_call_begin(thread, args[0], lx_code_word((PyCodeObject *)args[0]), LX_EV_FUNCTION_BEGIN);
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;
@@ -34,15 +39,12 @@ HOOK(on_start)
 /* Resumed by next() or send(), or by an exception thrown in. */
 HOOK(on_resume)
 {
-	PyThreadState *state = lx_python_thread_state();
-	struct lx_thread *thread = lx_hook_enter(state);
+	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		const void *frame = lx_python_frame(state);
-
-		lx_call_begin(thread, frame, lx_code_word((PyCodeObject *)args[0]), LX_EV_FUNCTION_RESUME);
+		lx_call_begin(thread, args[0], lx_code_word((PyCodeObject *)args[0]), LX_EV_FUNCTION_RESUME);
 		if (lx_unlikely(lx_regions_suspended != 0))
-			lx_regions_resume(thread, frame);
+			lx_regions_resume(thread, lx_python_frame(lx_python_thread_state()));
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;
@@ -50,12 +52,10 @@ HOOK(on_resume)
 
 HOOK(on_return)
 {
-	(void)args;
-	PyThreadState *state = lx_python_thread_state();
-	struct lx_thread *thread = lx_hook_enter(state);
+	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		lx_call_end(thread, lx_python_frame(state), LX_FUNCTION_KINDS, LX_EV_FUNCTION_END);
+		lx_call_end(thread, args[0], LX_FUNCTION_KINDS, LX_EV_FUNCTION_END);
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;
@@ -63,12 +63,14 @@ HOOK(on_return)
 
 HOOK(on_yield)
 {
-	(void)args;
-	PyThreadState *state = lx_python_thread_state();
-	struct lx_thread *thread = lx_hook_enter(state);
+	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		lx_call_suspend(thread, lx_python_frame(state), LX_FUNCTION_KINDS, LX_EV_FUNCTION_YIELD);
+		if (lx_likely(lx_call_is_top(thread, args[0], LX_FUNCTION_KINDS)))
+			lx_call_end(thread, args[0], LX_FUNCTION_KINDS, LX_EV_FUNCTION_YIELD);
+		else
+			lx_call_suspend(thread, args[0], lx_python_frame(lx_python_thread_state()), LX_FUNCTION_KINDS,
+					LX_EV_FUNCTION_YIELD);
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;
@@ -76,12 +78,10 @@ HOOK(on_yield)
 
 HOOK(on_unwind)
 {
-	(void)args;
-	PyThreadState *state = lx_python_thread_state();
-	struct lx_thread *thread = lx_hook_enter(state);
+	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		lx_call_end(thread, lx_python_frame(state), LX_FUNCTION_KINDS, LX_EV_FUNCTION_UNWIND);
+		lx_call_end(thread, args[0], LX_FUNCTION_KINDS, LX_EV_FUNCTION_UNWIND);
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;
@@ -93,11 +93,10 @@ HOOK(on_call)
 
 	if (lx_is_python_function(callable)) /* has events of its own */
 		Py_RETURN_NONE;
-	PyThreadState *state = lx_python_thread_state();
-	struct lx_thread *thread = lx_hook_enter(state);
+	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		lx_call_begin(thread, lx_python_frame(state), lx_callable_word(callable), LX_EV_C_CALL_BEGIN);
+		lx_call_begin(thread, callable, lx_callable_word(callable), LX_EV_C_CALL_BEGIN);
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;
@@ -107,11 +106,10 @@ static inline void c_call_ends(PyObject *const *args, uint32_t kind)
 {
 	if (lx_is_python_function(args[2])) /* 3.12.1 reports an end for some of them */
 		return;
-	PyThreadState *state = lx_python_thread_state();
-	struct lx_thread *thread = lx_hook_enter(state);
+	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		lx_call_end(thread, lx_python_frame(state), LX_C_CALL_KINDS, kind);
+		lx_call_end(thread, args[2], LX_C_CALL_KINDS, kind);
 		lx_hook_leave(thread);
 	}
 }

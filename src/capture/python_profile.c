@@ -124,7 +124,7 @@ static void function_ends(struct lx_thread *thread, PyFrameObject *frame, const 
 	if (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR))
 		instruction(frame, code, &opcode, &argument);
 	if (opcode == YIELD_VALUE)
-		lx_call_suspend(thread, frame, LX_FUNCTION_KINDS, LX_EV_FUNCTION_YIELD);
+		lx_call_suspend(thread, frame, frame, LX_FUNCTION_KINDS, LX_EV_FUNCTION_YIELD);
 	else
 		lx_call_end(thread, frame, LX_FUNCTION_KINDS, LX_EV_FUNCTION_END);
 }
@@ -169,7 +169,7 @@ static int on_event(PyObject *object, PyFrameObject *frame, int what, PyObject *
 		/* A new thread's state is there before the thread runs Python: its creator meets this first. */
 		if (lx_unlikely(PyInterpreterState_ThreadHead(state->interp) != newest))
 			take_slots();
-		struct lx_thread *thread = lx_hook_enter(state);
+		struct lx_thread *thread = lx_hook_enter();
 
 		if (lx_likely(thread != NULL)) {
 			record(thread, frame, what, arg);

@@ -72,7 +72,7 @@ static size_t name_in_bootstrap(PyThreadState *state, char *out, size_t space)
 	return size;
 }
 
-struct lx_thread *lx_python_thread_first(PyThreadState *state)
+struct lx_thread *lx_python_thread_first(void)
 {
 	struct lx_thread *thread = lx_thread_get();
 	char name[LX_THREAD_NAME_SIZE * 4];
@@ -86,7 +86,7 @@ struct lx_thread *lx_python_thread_first(PyThreadState *state)
 		size_t size = name_in_table(name, sizeof name);
 
 		if (size == 0)
-			size = name_in_bootstrap(state, name, sizeof name);
+			size = name_in_bootstrap(lx_python_thread_state(), name, sizeof name);
 		if (size > 0)
 			lx_thread_name(thread, name, size);
 		else if (thread->tid == (uint32_t)getpid())
@@ -98,15 +98,25 @@ struct lx_thread *lx_python_thread_first(PyThreadState *state)
 	return thread;
 }
 
+bool lx_watch_stacks;
+
+void lx_python_look_for_greenlet(void)
+{
+	PyObject *modules = PySys_GetObject("modules"); /* borrowed */
+
+	if (modules && PyDict_CheckExact(modules) && PyDict_GetItemString(modules, "greenlet"))
+		lx_watch_stacks = true;
+}
+
 /*
  * Frames of ordinary calls live in chunks of memory, linked to the first one of their stack. A greenlet brings chunks of
  * its own: another first chunk is another stack. Chunks also change as calls get deeper, so the neighbours are tried first.
  */
-void lx_python_stack_moved(struct lx_thread *thread, const PyThreadState *state)
+void lx_python_check_stack(struct lx_thread *thread, const PyThreadState *state)
 {
 	const _PyStackChunk *chunk = state->datastack_chunk;
 
-	if (!chunk) /* only generators run yet, whose frames live elsewhere */
+	if (chunk == thread->mark || !chunk) /* NULL: only generators run yet, whose frames live elsewhere */
 		return;
 	if ((!thread->mark || chunk->previous != thread->mark) && chunk != thread->mark_below) {
 		const _PyStackChunk *root = chunk;

@@ -99,7 +99,7 @@ static bool keep_regions(const struct lx_call *call, const struct lx_call *top, 
 	return true;
 }
 
-void lx_call_suspend_slow(struct lx_thread *thread, const void *key, uint32_t begin_kinds, uint32_t kind)
+void lx_call_suspend(struct lx_thread *thread, const void *key, const void *frame, uint32_t begin_kinds, uint32_t kind)
 {
 	struct lx_call *call = find(thread, key, begin_kinds);
 
@@ -113,7 +113,7 @@ void lx_call_suspend_slow(struct lx_thread *thread, const void *key, uint32_t be
 		lowest--;
 	if (lowest == call + 1) {
 		lx_lock();
-		bool kept = keep_regions(call, thread->stack.top, key);
+		bool kept = keep_regions(call, thread->stack.top, frame);
 
 		lx_unlock();
 		while (kept && thread->stack.top > call + 1) {
@@ -126,13 +126,13 @@ void lx_call_suspend_slow(struct lx_thread *thread, const void *key, uint32_t be
 	lx_record(thread, kind, call->word);
 }
 
-void lx_regions_resume(struct lx_thread *thread, const void *key)
+void lx_regions_resume(struct lx_thread *thread, const void *frame)
 {
 	lx_lock();
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < lx_regions_suspended; i++) {
-		if (suspended[i].frame != key) {
+		if (suspended[i].frame != frame) {
 			suspended[kept++] = suspended[i];
 			continue;
 		}

@@ -19,7 +19,7 @@
 #define lx_likely(condition) __builtin_expect(!!(condition), 1)
 #define lx_unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* An open call: `key` tells its end from another's (a frame's or region's address), `word` is the lexgion's. */
+/* An open call: `key` tells its end from another's (address of a code object, callable, frame or region). */
 struct lx_call {
 	const void *key;
 	uint32_t word;
@@ -44,7 +44,6 @@ struct lx_thread {
 	const void *mark;       /* capture's cheap test whether the running stack may have changed */
 	const void *mark_below;
 	uint32_t busy;          /* re-entrance guard */
-	uint32_t suspended;     /* regions that wait for the resumption of their frame, see lx_call_suspend */
 	/* Colder from here on. */
 	uint32_t epoch;         /* of the process folder that it is attached to */
 	uint32_t number;
@@ -109,39 +108,33 @@ static inline void lx_call_begin(struct lx_thread *thread, const void *key, uint
  */
 LX_API void lx_call_end_slow(struct lx_thread *thread, const void *key, uint32_t begin_kinds, uint32_t kind);
 
+/* Whether the innermost open call is this one. */
+static inline bool lx_call_is_top(const struct lx_thread *thread, const void *key, uint32_t begin_kinds)
+{
+	const struct lx_call *top = thread->stack.top;
+
+	return top != thread->stack.base && top[-1].key == key && begin_kinds >> top[-1].kind & 1;
+}
+
 static inline void lx_call_end(struct lx_thread *thread, const void *key, uint32_t begin_kinds, uint32_t kind)
 {
-	struct lx_call *call;
-
-	if (lx_unlikely(thread->stack.top == thread->stack.base || (call = thread->stack.top - 1)->key != key ||
-			!(begin_kinds >> call->kind & 1))) {
+	if (lx_unlikely(!lx_call_is_top(thread, key, begin_kinds))) {
 		lx_call_end_slow(thread, key, begin_kinds, kind);
 		return;
 	}
-	thread->stack.top = call;
-	lx_record(thread, kind, call->word);
+	thread->stack.top--;
+	lx_record(thread, kind, thread->stack.top->word);
 }
 
 /*
- * A frame is suspended (yield, await) or goes on. Regions opened in it are suspended with it (region_suspend, then
- * function_yield) and come back on top of it (function_resume, then region_resume), also on another thread.
+ * A call is suspended (yield, await) or goes on. Regions opened in it are suspended with it (region_suspend, then
+ * function_yield) and come back on top of it (function_resume, then region_resume), also on another thread. `frame` tells
+ * it from other calls of the same key meanwhile.
  */
-LX_API void lx_call_suspend_slow(struct lx_thread *thread, const void *key, uint32_t begin_kinds, uint32_t kind);
-LX_API void lx_regions_resume(struct lx_thread *thread, const void *key);
+LX_API void lx_call_suspend(struct lx_thread *thread, const void *key, const void *frame, uint32_t begin_kinds,
+			    uint32_t kind);
+LX_API void lx_regions_resume(struct lx_thread *thread, const void *frame);
 extern LX_API uint32_t lx_regions_suspended; /* regions that wait now, in all threads */
-
-static inline void lx_call_suspend(struct lx_thread *thread, const void *key, uint32_t begin_kinds, uint32_t kind)
-{
-	struct lx_call *call;
-
-	if (lx_unlikely(thread->stack.top == thread->stack.base || (call = thread->stack.top - 1)->key != key ||
-			!(begin_kinds >> call->kind & 1))) {
-		lx_call_suspend_slow(thread, key, begin_kinds, kind);
-		return;
-	}
-	thread->stack.top = call;
-	lx_record(thread, kind, call->word);
-}
 
 /* Another stack (greenlet), known by `root`, runs from here on: notes the switch in the trace. Calls open on it are back. */
 LX_API void lx_stack_switch(struct lx_thread *thread, const void *root);

@@ -36,6 +36,7 @@ static PyObject *start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *ke
 	if (lx_codes_start() != 0)
 		return PyErr_NoMemory();
 	lx_callables_start();
+	lx_python_look_for_greenlet();
 	if (lx_python_hooks_set(c_calls) != 0) {
 		if (!error)
 			lx_session_stop();

@@ -41,7 +41,7 @@ static void region_dealloc(struct region *self)
 /* Regions open in a greenlet belong to its stack: the switch is noticed here, too, not at the next function only. */
 static bool on_running_stack(void)
 {
-	struct lx_thread *thread = lx_hook_enter(lx_python_thread_state());
+	struct lx_thread *thread = lx_hook_enter();
 
 	if (thread)
 		lx_hook_leave(thread);
