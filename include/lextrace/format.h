@@ -23,6 +23,8 @@
 
 #define LX_FORMAT_VERSION 1
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the trace is little-endian, and is written as it lies in memory");
+
 /* ---- Domains: X(number, MACRO_NAME, name as users write it, prefix of its event names) ---- */
 #define LX_DOMAINS(X)                                                                              \
 	X(0, PYTHON, "Python", "python")                                                           \
@@ -224,6 +226,7 @@ struct lx_state {
 	uint64_t lost_at[LX_LOSS_COUNT];      /* ticks of the first loss of that cause, 0: none */
 	uint64_t lexgions;          /* ids given out */
 	uint64_t unmatched_ends;    /* ends without a begin that were left out (calls open when tracing started) */
+	uint64_t unnamed;           /* times a place could not be defined: its event names lexgion 0 */
 };
 
 /* Keys of lextrace/process, in this order: X(key). Lists (argv) are joined by NUL, which is escaped like any byte. */

@@ -19,40 +19,40 @@ def fn(function=None, *, category: str = "fn", name: str | None = None):
     """
     if function is None:
         return functools.partial(fn, category=category, name=name)
+    # Each run of a coroutine or generator has a region of its own (again()): several may be open at the same time.
     place = region(category, name or getattr(function, "__qualname__", type(function).__qualname__))
 
     if inspect.isasyncgenfunction(function):
 
         async def wrapper(*args, **keywords):
-            with region_of(place):
+            with place.again():
                 generator = function(*args, **keywords)
+                step = generator.asend(None)
                 try:
-                    sent = None
                     while True:
                         try:
-                            value = await generator.asend(sent)
+                            value = await step
                         except StopAsyncIteration:
                             return
                         try:
-                            sent = yield value
+                            step = generator.asend((yield value))
                         except GeneratorExit:
                             raise
                         except BaseException as error:
-                            value = await generator.athrow(error)
-                            sent = yield value
+                            step = generator.athrow(error)
                 finally:
                     await generator.aclose()
 
     elif inspect.iscoroutinefunction(function):
 
         async def wrapper(*args, **keywords):
-            with region_of(place):
+            with place.again():
                 return await function(*args, **keywords)
 
     elif inspect.isgeneratorfunction(function):
 
         def wrapper(*args, **keywords):
-            with region_of(place):
+            with place.again():
                 return (yield from function(*args, **keywords))
 
     else:
@@ -63,7 +63,3 @@ def fn(function=None, *, category: str = "fn", name: str | None = None):
 
     return functools.wraps(function)(wrapper)
 
-
-def region_of(place: region) -> region:
-    """A region of the same name with an identity of its own: several runs of one coroutine may be open at a time."""
-    return place.again()

@@ -10,6 +10,11 @@ int lx_clock_is_tsc;
 
 void lx_clock_init(void)
 {
+	static int chosen;
+
+	if (chosen)
+		return;
+	chosen = 1;
 #if defined(__x86_64__)
 	char name[16] = "";
 	int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);

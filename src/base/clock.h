@@ -14,7 +14,7 @@
 /* Set by lx_clock_init; read by lx_ticks. */
 extern int lx_clock_is_tsc;
 
-/* Chooses the clock of this process. Call once before lx_ticks; later calls change nothing. */
+/* Chooses the clock of this process. Call before lx_ticks; later calls change nothing. */
 void lx_clock_init(void);
 
 /* Nanoseconds of one system clock. */

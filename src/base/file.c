@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "base/file.h"
 
 #include <errno.h>
@@ -97,8 +96,9 @@ static int writer_sink(void *context, const char *text, size_t size)
 int lx_file_replace(const char *path, const char *temporary,
 		    int (*produce)(void *context, lx_text_sink sink, void *sink_context), void *context)
 {
-	struct writer writer = {.used = 0};
+	static struct writer writer; /* the stack may be a small one; callers take turns */
 
+	writer.at = writer.used = 0;
 	writer.fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
 	if (writer.fd < 0)
 		return -errno;

@@ -20,7 +20,7 @@ typedef int (*lx_text_sink)(void *context, const char *text, size_t size);
 
 /*
  * Replaces the file in one step: `produce` writes the new content to the sink it is given, the file `temporary` on the same
- * file system, which then takes the name. Errors as above, or what produce returned; the old file then stays.
+ * file system, which then takes the name. Errors as above, or what produce returned; the old file then stays. One call at a time in a process.
  */
 int lx_file_replace(const char *path, const char *temporary,
 		    int (*produce)(void *context, lx_text_sink sink, void *sink_context), void *context);

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "capture/annotate.h"
 
 #include <errno.h>
@@ -65,7 +64,8 @@ void lextrace_begin(lextrace_region *region)
 		uint32_t word = lx_region_word(region->name, strlen(region->name));
 
 		__atomic_store_n(&region->word, word, __ATOMIC_RELAXED);
-		__atomic_store_n(&region->generation, lx_session_generation, __ATOMIC_RELEASE);
+		if (word) /* else there was no room for its name: next time perhaps */
+			__atomic_store_n(&region->generation, lx_session_generation, __ATOMIC_RELEASE);
 	}
 	lx_region_begin(region, __atomic_load_n(&region->word, __ATOMIC_RELAXED));
 }
@@ -90,6 +90,7 @@ int lextrace_start(const char *run)
 {
 	char argv[4096], executable[PATH_MAX], folder[PATH_MAX];
 	const char *follow = getenv("LEXTRACE_FOLLOW"), *root = getenv("LEXTRACE_ROOT"), *program = getenv("LEXTRACE_PROGRAM");
+	bool is_root = root && atoi(root) == (int)getpid(); /* the process that `lextrace run` started */
 	ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
 
 	executable[length > 0 ? length : 0] = '\0';
@@ -107,12 +108,12 @@ int lextrace_start(const char *run)
 	}
 	struct lx_session_options options = {
 		.run = run,
-		.program = program ? program : program_invocation_short_name,
+		.program = is_root && program ? program : program_invocation_short_name,
 		.executable = executable,
 		.argv = argv,
 		.argv_size = command_line(argv, sizeof argv),
 		.follow = !follow || strcmp(follow, "0") != 0,
-		.announce = root && atoi(root) == (int)getpid() && !getenv("LEXTRACE_QUIET"),
+		.announce = is_root && !getenv("LEXTRACE_QUIET"),
 	};
 
 	return lx_session_start(&options);

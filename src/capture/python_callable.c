@@ -115,9 +115,13 @@ uint32_t lx_callable_word_slow(PyObject *callable)
 	uint64_t hash = PyType_Check(callable) || found.key == Py_TYPE(callable) ? hash_of(&found) : 0;
 	struct lx_callable_entry *entry = lx_callable_entry(found.key);
 
-	if (entry->key != found.key || entry->key2 != found.key2 || entry->name_hash != hash)
-		*entry = (struct lx_callable_entry){found.key, found.key2, hash, define(&found)};
-	return entry->word;
+	if (entry->key == found.key && entry->key2 == found.key2 && entry->name_hash == hash)
+		return entry->word;
+	uint32_t word = define(&found);
+
+	if (word) /* else there was no room for its name: next time perhaps */
+		*entry = (struct lx_callable_entry){found.key, found.key2, hash, word};
+	return word;
 }
 
 void lx_callables_start(void)

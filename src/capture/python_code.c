@@ -140,6 +140,9 @@ uint32_t lx_code_word_slow(PyCodeObject *code)
 	if (entry->code == code)
 		return entry->word;
 	uint32_t word = define(code);
+
+	if (word == 0) /* no room for its name: next time perhaps */
+		return word;
 	int64_t interpreter = PyInterpreterState_GetID(PyInterpreterState_Get());
 
 	if (interpreter < 0 || interpreter >= INTERPRETERS || !extra_index[interpreter])

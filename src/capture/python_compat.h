@@ -9,6 +9,10 @@
 #error "lextrace needs CPython 3.11 or later"
 #endif
 
+#ifdef Py_GIL_DISABLED
+#error "lextrace does not support free-threaded builds of CPython yet"
+#endif
+
 /* sys.monitoring is the source of events; before 3.12 it is the C profile function. */
 #define LX_MONITORING (PY_VERSION_HEX >= 0x030c0000)
 

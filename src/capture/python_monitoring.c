@@ -151,8 +151,8 @@ static PyTypeObject callback_type = {
 	.tp_doc = "Receives one kind of event of sys.monitoring.",
 };
 
-/* Free ids first that no tool of the standard library reserves; 5 is the optimiser's. */
-static const int tool_ids[] = {3, 4};
+/* Ids that no tool of the standard library reserves. The program's own tools try 3 first: it is the last choice. */
+static const int tool_ids[] = {4, 3};
 
 static PyObject *monitoring(void)
 {
@@ -208,19 +208,20 @@ static long event_bit(PyObject *module, const char *name)
 static int register_hook(PyObject *module, int tool, const struct event *event, vectorcallfunc hook)
 {
 	long bit = event_bit(module, event->name);
-	PyObject *object = Py_NewRef(Py_None);
+	struct callback *callback = NULL;
 
 	if (bit < 0)
 		return -1;
 	if (hook) {
-		struct callback *callback = PyObject_New(struct callback, &callback_type);
-
+		callback = PyObject_New(struct callback, &callback_type);
 		if (!callback)
 			return -1;
 		callback->call = hook;
-		Py_SETREF(object, (PyObject *)callback);
 	}
-	PyObject *done = PyObject_CallMethod(module, "register_callback", "ilN", tool, bit, object);
+	PyObject *object = callback ? (PyObject *)callback : Py_NewRef(Py_None);
+	PyObject *done = PyObject_CallMethod(module, "register_callback", "ilO", tool, bit, object);
+
+	Py_DECREF(object);
 
 	Py_XDECREF(done);
 	return done ? 0 : -1;
@@ -249,11 +250,15 @@ int lx_python_hooks_set(bool c_calls)
 		if (events[i].c_calls && !c_calls)
 			continue;
 		if (register_hook(module, tool, &events[i], events[i].hook) != 0)
-			return -1;
+			goto fail;
 		if (events[i].set)
 			set |= event_bit(module, events[i].name);
 	}
-	return set_events(module, tool, set);
+	if (set_events(module, tool, set) == 0)
+		return 0;
+fail:
+	lx_python_hooks_clear(); /* keeps the exception */
+	return -1;
 }
 
 void lx_python_hooks_clear(void)

@@ -116,9 +116,11 @@ void lx_python_check_stack(struct lx_thread *thread, const PyThreadState *state)
 {
 	const _PyStackChunk *chunk = state->datastack_chunk;
 
-	if (chunk == thread->mark || !chunk) /* NULL: only generators run yet, whose frames live elsewhere */
+	if (chunk == thread->mark)
 		return;
-	if ((!thread->mark || chunk->previous != thread->mark) && chunk != thread->mark_below) {
+	if (!chunk) { /* a greenlet in which only a generator runs: its frame lives elsewhere */
+		lx_stack_switch(thread, thread);
+	} else if ((!thread->mark || chunk->previous != thread->mark) && chunk != thread->mark_below) {
 		const _PyStackChunk *root = chunk;
 
 		while (root->previous)
@@ -126,5 +128,5 @@ void lx_python_check_stack(struct lx_thread *thread, const PyThreadState *state)
 		lx_stack_switch(thread, root);
 	}
 	thread->mark = chunk;
-	thread->mark_below = chunk->previous;
+	thread->mark_below = chunk ? chunk->previous : NULL;
 }

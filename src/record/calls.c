@@ -26,8 +26,10 @@ bool lx_stack_grow(struct lx_thread *thread)
 	struct lx_call *base = realloc(stack->base, space * sizeof *base);
 
 	thread->busy--;
-	if (!base)
+	if (!base) {
+		thread->dropped++;
 		return false;
+	}
 	stack->base = base;
 	stack->top = base + used;
 	stack->limit = base + space;
@@ -111,7 +113,7 @@ void lx_call_suspend(struct lx_thread *thread, const void *key, const void *fram
 
 	while (lowest > call + 1 && is_region(lowest - 1))
 		lowest--;
-	if (lowest == call + 1) {
+	if (lowest == call + 1 && thread->epoch == lx_session.epoch) { /* else they are another session's */
 		lx_lock();
 		bool kept = keep_regions(call, thread->stack.top, frame);
 
@@ -124,6 +126,11 @@ void lx_call_suspend(struct lx_thread *thread, const void *key, const void *fram
 	end_above(thread, call);
 	thread->stack.top = call;
 	lx_record(thread, kind, call->word);
+}
+
+void lx_regions_forget(void)
+{
+	lx_regions_suspended = 0;
 }
 
 void lx_regions_resume(struct lx_thread *thread, const void *frame)
@@ -145,6 +152,7 @@ void lx_regions_resume(struct lx_thread *thread, const void *frame)
 void lx_stack_switch(struct lx_thread *thread, const void *root)
 {
 	struct lx_stack *found = NULL, *spare = NULL;
+	bool rootless = thread->stack.root == thread; /* see lx_stack_switch: its first root is still to come */
 
 	if (root == thread->stack.root)
 		return;
@@ -158,6 +166,10 @@ void lx_stack_switch(struct lx_thread *thread, const void *root)
 		else if (stack->top == stack->base)
 			spare = stack; /* its greenlet has no call open: it may serve another */
 	}
+	if (!found && rootless) {
+		thread->stack.root = root;
+		return;
+	}
 	if (!found && spare) {
 		found = spare;
 		found->root = root;
@@ -167,8 +179,10 @@ void lx_stack_switch(struct lx_thread *thread, const void *root)
 		thread->busy++;
 		found = calloc(1, sizeof *found);
 		thread->busy--;
-		if (!found)
+		if (!found) {
+			thread->dropped++;
 			return;
+		}
 		found->root = root;
 		found->number = thread->next_stack++;
 		found->next = thread->stacks;

@@ -27,6 +27,26 @@ void lx_closing_remember_stderr(void)
 	stderr_known = fstat(2, &stderr_at_start) == 0;
 }
 
+void lx_write_quietly(int fd, const char *text, size_t size)
+{
+	static const struct timespec at_once = {0, 0};
+	sigset_t raised, before, pending;
+
+	sigemptyset(&raised);
+	sigaddset(&raised, SIGPIPE);
+	sigaddset(&raised, SIGXFSZ);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &raised, &before);
+	if (write(fd, text, size) < 0)
+		for (int signal = sigtimedwait(&raised, NULL, &at_once); signal > 0;
+		     signal = sigtimedwait(&raised, NULL, &at_once))
+			if (sigismember(&pending, signal)) { /* it was the program's before: it stays */
+				raise(signal);
+				break;
+			}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void add_losses(struct totals *totals, const struct lx_state *state)
 {
 	for (int i = 0; i < LX_LOSS_COUNT; i++) {
@@ -163,6 +183,5 @@ void lx_closing_line(void)
 	used += (size_t)snprintf(line + used, sizeof line - used, ": lextrace report %s\n", short_path(lx_session.run));
 	if (used > sizeof line - 1)
 		used = sizeof line - 1;
-	if (write(2, line, used) < 0)
-		return; /* nobody listens */
+	lx_write_quietly(2, line, used);
 }

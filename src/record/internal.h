@@ -1,4 +1,7 @@
-/* What the files of record/ share. Everything here is guarded by lx_session.lock unless it says otherwise. */
+/*
+ * What the files of record/ share. All is changed with lx_session.lock held; `active`, `wanted` and `epoch` are also read
+ * without it, where a stale value only means the slow path.
+ */
 #ifndef LX_RECORD_INTERNAL_H
 #define LX_RECORD_INTERNAL_H
 
@@ -7,10 +10,13 @@
 #include "record/record.h"
 #include "sink/sink.h"
 
+#define LX_PACKET_LARGE 65536u /* bytes of a thread's packets once it has filled two: small enough to stay in a cache */
+_Static_assert(LX_PACKET_LARGE <= LX_PACKET_MAX, "readers take no larger packet");
+
 /* A stream and its open packet: belongs to one thread at a time and goes on to the next when that ends. */
 struct lx_slot {
 	unsigned number;
-	struct lx_packet *packet;   /* SLOT_SPACE reserved, `size` of it mapped */
+	struct lx_packet *packet;   /* LX_PACKET_LARGE reserved, `size` of it mapped */
 	size_t size;
 	uint64_t file_size;
 	uint64_t appended;          /* packets */
@@ -27,11 +33,13 @@ struct lx_session {
 	bool follow;
 	bool wanted;
 	bool announce;
+	uint32_t attempts;          /* of a forked child to open its folder */
+	int error;                  /* of the last one */
 	int owner;                  /* pid that started or re-opened it */
 	const struct lx_sink *sink;
 	char run[LX_PATH_SIZE], folder[LX_PATH_SIZE];
 	char program[64];
-	struct lx_state *state;     /* mapped, or &lx_state_fallback */
+	struct lx_state *state;     /* mapped; memory of its own where there is no folder */
 	char *process_text;         /* content of lextrace/process */
 	size_t process_size;
 	struct lx_thread *threads;
@@ -66,13 +74,21 @@ void lx_packet_lose(struct lx_slot *slot, const struct lx_thread *thread, int er
 void lx_loss_count(struct lx_slot *slot, enum lx_loss cause, uint64_t events, uint64_t ticks);
 enum lx_loss lx_loss_of_errno(int error);
 
+/* calls.c: regions that wait for their frame belong to the session before. */
+void lx_regions_forget(void);
+
 /* lexgion.c */
 int lx_lexgions_open(const char *folder, const char *from);
+/* Cuts the file to its length. Without a window: nothing. */
 void lx_lexgions_close(void);
+/* Lets go of the file as it is: it is another process's. */
+void lx_lexgions_forget(void);
 int lx_metadata_write(void);
 
 /* closing.c: the line on stderr at the end of a run. */
 void lx_closing_remember_stderr(void);
 void lx_closing_line(void);
+/* write(2) that raises neither SIGPIPE nor SIGXFSZ in the program. */
+void lx_write_quietly(int fd, const char *text, size_t size);
 
 #endif

@@ -157,6 +157,7 @@ int lx_metadata_write(void)
 	struct metadata metadata = {NULL, window_at + window_used};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
+	metadata_due = lx_session.state->lexgions < 256 ? 512 : lx_session.state->lexgions * 2;
 	if (fd < 0)
 		return -errno;
 	struct stat status;
@@ -175,7 +176,6 @@ int lx_metadata_write(void)
 	int error = lx_file_replace(target, temporary, produce_metadata, &metadata);
 
 	munmap(map, metadata.size);
-	metadata_due = lx_session.state->lexgions < 256 ? 512 : lx_session.state->lexgions * 2;
 	return error;
 }
 
@@ -184,7 +184,8 @@ int lx_metadata_write(void)
 /* A forked child starts with its parent's definitions: the words in its caches stay right. */
 static int copy_definitions(const char *from)
 {
-	char source[LX_PATH_SIZE + 32], buffer[16384];
+	static char buffer[16384]; /* the stack may be a small one */
+	char source[LX_PATH_SIZE + 32];
 	uint64_t at = 0, size = window_at + window_used;
 
 	snprintf(source, sizeof source, "%s/lextrace/lexgions", from);
@@ -224,6 +225,7 @@ int lx_lexgions_open(const char *folder, const char *from)
 		lx_session.state->lexgions = table_used + 1;
 		return error;
 	}
+	lx_lexgions_forget(); /* of a session that did not get as far, or of the parent */
 	if (table)
 		memset(table, 0, table_space * sizeof *table);
 	table_used = 0;
@@ -233,14 +235,18 @@ int lx_lexgions_open(const char *folder, const char *from)
 	return error;
 }
 
+void lx_lexgions_forget(void)
+{
+	if (window)
+		munmap(window, WINDOW);
+	window = NULL;
+}
+
 void lx_lexgions_close(void)
 {
-	if (window) {
-		munmap(window, WINDOW);
-		window = NULL;
-		if (truncate(path, (off_t)(window_at + window_used)) != 0)
-			return; /* the rest are zeros, which end the file as well */
-	}
+	if (window && truncate(path, (off_t)(window_at + window_used)) != 0)
+		window_used = 0; /* the rest are zeros, which end the file as well */
+	lx_lexgions_forget();
 }
 
 uint32_t lx_lexgion_define(const struct lx_place *place)
@@ -264,6 +270,8 @@ uint32_t lx_lexgion_define(const struct lx_place *place)
 	}
 	id = known->id;
 end:
+	if (id == 0 && lx_session.active)
+		lx_session.state->unnamed++;
 	lx_unlock();
 	return LX_LEXGION_WORD(id);
 }

@@ -84,6 +84,12 @@ int lx_packet_flush(struct lx_slot *slot, struct lx_thread *thread)
 	uint64_t events = events_of(slot, thread);
 	size_t size = packet->content_size / 8;
 
+	if (thread->dropped) {
+		lx_loss_count(slot, LX_LOSS_NO_MEMORY, thread->dropped, thread->last_ticks);
+		packet->lost[LX_LOSS_NO_MEMORY] += thread->dropped;
+		packet->events_discarded += thread->dropped;
+		thread->dropped = 0;
+	}
 	if (thread->reentered) {
 		lx_loss_count(slot, LX_LOSS_REENTERED, thread->reentered, thread->last_ticks);
 		packet->lost[LX_LOSS_REENTERED] += thread->reentered;
@@ -120,14 +126,13 @@ void lx_packet_lose(struct lx_slot *slot, const struct lx_thread *thread, int er
 /* The small first packet gives way to a larger one, at the same address, once the thread has shown that it needs it. */
 static void enlarge(struct lx_slot *slot)
 {
-	const size_t large = 65536;
 	void *map;
 
-	if (slot->size >= large || slot->appended < 2)
+	if (slot->size >= LX_PACKET_LARGE || slot->appended < 2)
 		return;
 	/* The file grows in place: the part already mapped stays as it is. */
-	if (lx_session.sink->map(lx_session.folder, slot->number, large, slot->packet, &map) == 0)
-		slot->size = large;
+	if (lx_session.sink->map(lx_session.folder, slot->number, LX_PACKET_LARGE, slot->packet, &map) == 0)
+		slot->size = LX_PACKET_LARGE;
 }
 
 /*
@@ -147,7 +152,7 @@ static bool forget_calls(struct lx_thread *thread, uint32_t kind)
 	}
 	for (struct lx_stack *stack = thread->stacks; stack; stack = stack->next)
 		stack->top = stack->base;
-	if (!begins)
+	if (!begins && role != LX_ROLE_OTHER)
 		thread->unmatched++;
 	return begins;
 }
@@ -157,8 +162,11 @@ static bool make_room(struct lx_thread *thread, uint32_t kind, uint64_t ticks)
 {
 	enum lx_loss loss = LX_LOSS_NO_MEMORY;
 
-	if (!lx_session_ready())
+	if (!lx_session_ready()) {
+		if (lx_session.active)
+			lx_loss_count(NULL, lx_loss_of_errno(lx_session.error), 1, ticks);
 		return false;
+	}
 	if (!thread->slot || thread->epoch != lx_session.epoch) {
 		if (thread->epoch != lx_session.epoch && !forget_calls(thread, kind))
 			return false;

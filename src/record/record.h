@@ -29,7 +29,7 @@ struct lx_call {
 /* One stack of open calls: a thread has one, and one for each greenlet that has calls open. */
 struct lx_stack {
 	struct lx_call *base, *top, *limit; /* top is the next free place; base is NULL until the first call */
-	const void *root;       /* what capture knows the stack by */
+	const void *root;       /* what capture knows the stack by; NULL: not looked at yet */
 	uint32_t number;
 	struct lx_stack *next;
 };
@@ -49,6 +49,7 @@ struct lx_thread {
 	uint32_t number;
 	uint32_t tid;
 	uint32_t reentered;     /* events refused by the guard since the last packet */
+	uint32_t dropped;       /* calls left out since then for want of memory */
 	uint64_t extra;         /* bytes of this packet beyond 8 an event */
 	uint64_t unmatched;     /* ends without a begin that were left out */
 	struct lx_slot *slot;
@@ -136,7 +137,10 @@ LX_API void lx_call_suspend(struct lx_thread *thread, const void *key, const voi
 LX_API void lx_regions_resume(struct lx_thread *thread, const void *frame);
 extern LX_API uint32_t lx_regions_suspended; /* regions that wait now, in all threads */
 
-/* Another stack (greenlet), known by `root`, runs from here on: notes the switch in the trace. Calls open on it are back. */
+/*
+ * Another stack (greenlet), known by `root`, runs from here on: notes the switch in the trace. Calls open on it are back.
+ * A stack that has no root of its own yet is known by its thread's address, and takes the first new root that comes.
+ */
 LX_API void lx_stack_switch(struct lx_thread *thread, const void *root);
 
 /* ---- Lexgions ---- */
@@ -180,13 +184,10 @@ LX_API int lx_session_start(const struct lx_session_options *options);
 LX_API void lx_session_stop(void);
 
 LX_API bool lx_session_active(void);
-/* False in a forked child that is not to record: capture takes its hooks away. */
+/* False in a forked child that is not to record; asked after a fork, when capture takes its hooks away. */
 LX_API bool lx_session_wanted(void);
 LX_API extern uint32_t lx_session_generation;
-/* Run folder and process folder of the active session, "" without one. */
+/* Run folder of the active session, "" without one. */
 LX_API const char *lx_session_run_folder(void);
-LX_API const char *lx_session_folder(void);
-/* Appends one line to RUN/notes. */
-LX_API void lx_session_note(const char *text);
 
 #endif

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "record/internal.h"
 
 #include <errno.h>
@@ -6,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -21,6 +21,7 @@ struct lx_session lx_session = {.lock = PTHREAD_MUTEX_INITIALIZER, .state = &fal
 uint32_t lx_session_generation;
 
 static bool hooked; /* fork and exit handlers are in place */
+static char parent_folder[LX_PATH_SIZE]; /* in a forked child: where its definitions come from */
 
 /* ---- The text of lextrace/process ---- */
 
@@ -115,13 +116,15 @@ static int make_folder(void)
 static int map_state(void)
 {
 	char path[LX_PATH_SIZE + 32];
-	void *map, *place = lx_session.state == &fallback_state ? NULL : lx_session.state;
+	void *map;
 
 	snprintf(path, sizeof path, "%s/lextrace/state", lx_session.folder);
-	int error = lx_file_map(path, 0, LX_STATE_SIZE, place, &map);
+	int error = lx_file_map(path, 0, LX_STATE_SIZE, NULL, &map);
 
 	if (error)
 		return error;
+	if (lx_session.state != &fallback_state) /* of the session before */
+		munmap(lx_session.state, LX_STATE_SIZE);
 	struct lx_state *state = lx_session.state = map;
 
 	memset(state, 0, sizeof *state);
@@ -137,67 +140,116 @@ static int map_state(void)
 	return 0;
 }
 
-/* Opens the process folder in lx_session.run; `from` is the folder whose definitions are taken over, or NULL. */
+/* Goes on with a state in memory, where no folder is or the mapped one is another process's. Counts start anew. */
+static void leave_state(void)
+{
+	uint64_t frequency = lx_session.state->clock_frequency;
+
+	if (lx_session.state != &fallback_state)
+		munmap(lx_session.state, LX_STATE_SIZE);
+	memset(&fallback_state, 0, sizeof fallback_state);
+	fallback_state.clock_frequency = frequency;
+	lx_session.state = &fallback_state;
+}
+
+/* A folder that could not be completed holds nothing. */
+static void remove_folder(void)
+{
+	static const char *const parts[] = {"metadata",		"lextrace/metadata.new", "lextrace/process",
+					    "lextrace/process.new", "lextrace/lexgions", "lextrace/state"};
+	char path[LX_PATH_SIZE + 32];
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		snprintf(path, sizeof path, "%s/%s", lx_session.folder, parts[i]);
+		unlink(path);
+	}
+	snprintf(path, sizeof path, "%s/lextrace", lx_session.folder);
+	rmdir(path);
+	rmdir(lx_session.folder);
+}
+
+/*
+ * Opens a process folder in lx_session.run; `from` is the folder whose definitions are taken over, or NULL. What was lost
+ * while there was no folder is counted in the new one.
+ */
 static int open_process(const char *from, const struct lx_clock_sample *clock_base, uint64_t frequency)
 {
 	char path[LX_PATH_SIZE + 32], temporary[LX_PATH_SIZE + 32];
+	struct lx_state before = fallback_state;
 	int error = make_folder();
 
-	if (!error)
-		error = map_state();
+	if (error)
+		return error;
+	error = map_state();
 	if (!error)
 		error = lx_lexgions_open(lx_session.folder, from);
 	if (!error) {
+		lx_session.state->clock_frequency =
+			frequency ? frequency : lx_clock_frequency(clock_base, &lx_session.state->start);
 		snprintf(path, sizeof path, "%s/lextrace/process", lx_session.folder);
 		snprintf(temporary, sizeof temporary, "%s/lextrace/process.new", lx_session.folder);
 		error = lx_file_replace(path, temporary, produce_description, NULL);
 	}
-	if (error)
+	if (!error)
+		error = lx_metadata_write();
+	if (error) {
+		leave_state();
+		memcpy(fallback_state.lost, before.lost, sizeof before.lost);
+		remove_folder();
 		return error;
-	lx_session.state->clock_frequency =
-		frequency ? frequency : lx_clock_frequency(clock_base, &lx_session.state->start);
+	}
+	memcpy(lx_session.state->lost, before.lost, sizeof before.lost);
+	memcpy(lx_session.state->lost_at, before.lost_at, sizeof before.lost_at);
 	/* The magic number comes last: a folder without it was never used. */
 	__atomic_store_n(&lx_session.state->magic, LX_STATE_MAGIC, __ATOMIC_RELEASE);
+	memset(&fallback_state, 0, sizeof fallback_state);
 	lx_session.owner = (int)getpid();
 	lx_session.next_thread = 1; /* 0 is the main thread's */
 	lx_session.epoch++;
 	lx_session.forked = false;
-	return lx_metadata_write();
+	return 0;
 }
 
 bool lx_session_ready(void)
 {
-	char parent[LX_PATH_SIZE];
-
 	if (!lx_session.active || !lx_session.forked)
 		return lx_session.active;
-	memcpy(parent, lx_session.folder, sizeof parent);
-	/* The state is mapped over the parent's mapping, whose frequency is read before. */
-	if (!lx_session.follow || open_process(parent, NULL, lx_session.state->clock_frequency) != 0)
-		lx_session.wanted = lx_session.active = false;
-	return lx_session.active;
+	/* What hinders it now (no descriptor, no room) may pass: tried again at the 1st, 2nd, 4th, 8th … event. */
+	uint32_t attempt = ++lx_session.attempts;
+
+	if ((attempt & (attempt - 1)) != 0)
+		return false;
+	lx_session.error = open_process(parent_folder, NULL, lx_session.state->clock_frequency);
+	return lx_session.error == 0;
 }
 
 /* ---- Fork and exit ---- */
 
 static void before_fork(void)
 {
-	pthread_mutex_lock(&lx_session.lock);
+	lx_lock();
 }
 
 static void after_fork_parent(void)
 {
-	pthread_mutex_unlock(&lx_session.lock);
+	lx_unlock();
 }
 
+/* Nothing here may touch what is still the parent's: its packets, its state, its names. */
 static void after_fork_child(void)
 {
 	lx_threads_after_fork();
+	lx_regions_forget();
+	memcpy(parent_folder, lx_session.folder, sizeof parent_folder);
+	leave_state();
+	lx_session.attempts = 0;
 	lx_session.forked = true;
 	lx_session.announce = false;
-	if (lx_session.active && !lx_session.follow)
+	if (lx_session.active && !lx_session.follow) {
 		lx_session.wanted = lx_session.active = false;
-	pthread_mutex_init(&lx_session.lock, NULL);
+		lx_lexgions_forget();
+	}
+	lx_unlock();
 }
 
 static void close_process(uint32_t how, int status)
@@ -215,21 +267,50 @@ static void close_process(uint32_t how, int status)
 	lx_lexgions_close();
 	state->exit_status = status;
 	__atomic_store_n(&state->ended, how, __ATOMIC_RELEASE);
+}
+
+/* A forked child that never got a folder says so where its run is read. */
+static void note_losses(void)
+{
+	char path[LX_PATH_SIZE + 16], line[256];
+	unsigned long long lost = 0;
+
+	for (int i = 0; i < LX_LOSS_COUNT; i++)
+		lost += lx_session.state->lost[i];
+	if (lost == 0)
+		return;
+	snprintf(path, sizeof path, "%s/notes", lx_session.run);
+	int size = snprintf(line, sizeof line, "process %d: no trace folder could be made (%s): %llu events lost\n",
+			    (int)getpid(), strerror(-lx_session.error), lost);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+
+	if (fd < 0)
+		return;
+	/* One write of one short line: whole also when processes write at the same time. */
+	lx_write_quietly(fd, line, (size_t)size);
+	close(fd);
+}
+
+/* Ends the session, in a child that has no folder yet as in any other process. */
+static void end_session(uint32_t how, int status)
+{
+	if (lx_session.active && lx_session.forked)
+		note_losses();
+	else if (lx_session.active)
+		close_process(how, status);
 	lx_session.active = lx_session.wanted = false;
 }
 
 static void at_exit(int status, void *unused)
 {
 	(void)unused;
-	if (!lx_session.active || lx_session.owner != (int)getpid()) /* a child of vfork or clone is not ours to end */
+	/* A child of vfork or clone is not ours to end. */
+	if (lx_session.owner != (int)getpid() && !(lx_session.forked && lx_session.active))
 		return;
 	lx_lock();
-	bool announce = lx_session.announce;
-
-	if (lx_session.active && !lx_session.forked)
-		close_process(1, status & 255);
+	end_session(1, status & 255);
 	lx_unlock();
-	if (announce)
+	if (lx_session.announce)
 		lx_closing_line();
 }
 
@@ -239,13 +320,15 @@ int lx_session_start(const struct lx_session_options *options)
 {
 	struct lx_clock_sample before;
 
-	if (lx_session_active())
-		return -EBUSY;
 	if (strlen(options->run) + 96 > LX_PATH_SIZE)
 		return -ENAMETOOLONG;
+	lx_lock();
+	if (lx_session.active) {
+		lx_unlock();
+		return -EBUSY;
+	}
 	lx_clock_init();
 	lx_clock_sample(&before);
-	lx_lock();
 	int error = mkdir(options->run, 0777) == 0 || errno == EEXIST ? 0 : -errno;
 
 	if (error)
@@ -254,9 +337,10 @@ int lx_session_start(const struct lx_session_options *options)
 	snprintf(lx_session.program, sizeof lx_session.program, "%s", options->program);
 	lx_session.sink = options->null_sink ? &lx_sink_null : &lx_sink_ctf;
 	lx_session.follow = options->follow;
-	lx_session.announce = options->announce;
+	lx_session.announce = lx_session.announce || options->announce; /* a later session of the root process says it, too */
 	describe(options);
 	lx_session_generation++;
+	lx_regions_forget();
 	error = open_process(NULL, &before, 0);
 	if (error)
 		goto end;
@@ -276,9 +360,7 @@ end:
 void lx_session_stop(void)
 {
 	lx_lock();
-	if (lx_session.active && !lx_session.forked)
-		close_process(2, 0);
-	lx_session.active = lx_session.wanted = false;
+	end_session(2, 0);
 	lx_unlock();
 }
 
@@ -295,28 +377,4 @@ bool lx_session_wanted(void)
 const char *lx_session_run_folder(void)
 {
 	return lx_session.active ? lx_session.run : "";
-}
-
-const char *lx_session_folder(void)
-{
-	return lx_session.active ? lx_session.folder : "";
-}
-
-void lx_session_note(const char *text)
-{
-	char path[LX_PATH_SIZE + 16], line[512];
-	struct stat status;
-
-	if (!lx_session.active)
-		return;
-	snprintf(path, sizeof path, "%s/notes", lx_session.run);
-	int size = snprintf(line, sizeof line, "process %d: %s\n", (int)getpid(), text);
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
-
-	if (fd < 0)
-		return;
-	/* One write of one short line: whole also when processes write at the same time. */
-	if (fstat(fd, &status) != 0 || write(fd, line, (size_t)size) != size)
-		size = 0;
-	close(fd);
 }

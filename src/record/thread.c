@@ -1,7 +1,7 @@
-#define _GNU_SOURCE
 #include "record/internal.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +16,18 @@ static __thread bool making __attribute__((tls_model("initial-exec")));
 static pthread_key_t thread_key;
 static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
 
-#define SLOT_SPACE 65536u /* address space of a slot: its largest packet */
+static void free_thread(struct lx_thread *thread)
+{
+	for (struct lx_stack *stack = thread->stacks; stack;) {
+		struct lx_stack *next = stack->next;
+
+		free(stack->base);
+		free(stack);
+		stack = next;
+	}
+	free(thread->stack.base);
+	free(thread);
+}
 
 /* The slot's packet is appended when its thread ends, so that the next thread starts with an empty one. */
 static void thread_ended(void *value)
@@ -32,15 +43,7 @@ static void thread_ended(void *value)
 		}
 	lx_unlock();
 	lx_thread_self = NULL;
-	for (struct lx_stack *stack = thread->stacks; stack;) {
-		struct lx_stack *next = stack->next;
-
-		free(stack->base);
-		free(stack);
-		stack = next;
-	}
-	free(thread->stack.base);
-	free(thread);
+	free_thread(thread);
 }
 
 static void make_key(void)
@@ -109,7 +112,7 @@ static struct lx_slot *take_slot(void)
 			slot = calloc(1, sizeof *slot);
 			if (!slot)
 				return NULL;
-			slot->packet = mmap(NULL, SLOT_SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			slot->packet = mmap(NULL, LX_PACKET_LARGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 			if (slot->packet == MAP_FAILED) {
 				free(slot);
 				return NULL;
@@ -164,7 +167,10 @@ void lx_thread_detach(struct lx_thread *thread)
 	struct lx_slot *slot = thread->slot;
 
 	/* The packet stays mapped: the thread may be between its look at `limit` and its store. */
-	thread->limit = NULL;
+	__atomic_store_n(&thread->limit, NULL, __ATOMIC_SEQ_CST);
+	/* Another thread may be in between; one that waits for our lock is not, but looks so: so much patience, not more. */
+	for (int i = 0; thread != lx_thread_self && i < 100 && __atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE); i++)
+		sched_yield();
 	thread->slot = NULL;
 	if (!slot)
 		return;
@@ -187,10 +193,8 @@ void lx_threads_after_fork(void)
 	for (struct lx_thread *thread = lx_session.threads; thread;) {
 		struct lx_thread *next = thread->next;
 
-		if (thread != self) {
-			free(thread->stack.base);
-			free(thread);
-		}
+		if (thread != self)
+			free_thread(thread);
 		thread = next;
 	}
 	lx_session.threads = self;
@@ -205,6 +209,7 @@ void lx_threads_after_fork(void)
 	self->limit = NULL;
 	self->tid = (uint32_t)syscall(SYS_gettid);
 	self->reentered = 0;
+	self->dropped = 0;
 	self->unmatched = 0;
 	/* The calls open at the fork are the parent's: the child's trace has neither their begins nor their ends. */
 	self->stack.top = self->stack.base;

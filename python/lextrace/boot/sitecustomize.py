@@ -9,7 +9,10 @@ import sys
 def _say(text):
     """One line, from the process that `lextrace run` started and from no child."""
     if os.environ.get("LEXTRACE_ROOT") == str(os.getpid()) and not os.environ.get("LEXTRACE_QUIET"):
-        sys.stderr.write("lextrace: " + text + "\n")
+        try:
+            os.write(2, ("lextrace: " + text + "\n").encode("utf-8", "replace"))
+        except OSError:
+            pass  # nobody listens
 
 
 def _load_core(package):
@@ -30,9 +33,11 @@ def _load_core(package):
             loader = external.ExtensionFileLoader("lextrace._core", path)
             try:
                 return bootstrap._load(bootstrap.ModuleSpec("lextrace._core", loader, origin=path))
-            except ImportError:
-                # A sub-interpreter with a GIL of its own: it cannot share what the extension keeps.
-                _note("a sub-interpreter with a GIL of its own ran untraced")
+            except ImportError as error:
+                if "subinterpreters" in str(error):  # it cannot share what the extension keeps
+                    _note("a sub-interpreter with a GIL of its own ran untraced")
+                else:
+                    _say("cannot load the extension: %s; the program runs untraced" % error)
                 return None
     _say("no extension for Python %s: the program runs untraced; to trace it: %s -m pip install lextrace"
          % (version, sys.executable))
@@ -68,9 +73,11 @@ def _unfollow(here):
     env = os.environ
     for name in [name for name in env if name.startswith("LEXTRACE_") and name != "LEXTRACE_HOME"]:
         del env[name]
-    rest = [entry for entry in env.get("PYTHONPATH", "").split(os.pathsep) if entry not in ("", here)]
-    if rest:
-        env["PYTHONPATH"] = os.pathsep.join(rest)
+    entries = env.get("PYTHONPATH", "").split(os.pathsep)
+    if here in entries:
+        entries.remove(here)
+    if entries:
+        env["PYTHONPATH"] = os.pathsep.join(entries)
     else:
         env.pop("PYTHONPATH", None)
 
@@ -123,17 +130,14 @@ def _boot():
         core, settings = started
         try:
             core.start(**settings)
-        except (OSError, RuntimeError) as error:
+        except Exception as error:
             _say("cannot record: %s; the program runs untraced" % error)
     if own is None:
         raise ImportError("No module named 'sitecustomize'", name="sitecustomize")
     # It takes the name, as if ours had never been there.
-    module = type(sys)("sitecustomize")
-    module.__spec__ = own
-    module.__file__ = own.origin
-    module.__loader__ = own.loader
-    sys.modules["sitecustomize"] = module
-    own.loader.exec_module(module)
+    import _frozen_importlib
+    del sys.modules["sitecustomize"]
+    _frozen_importlib._load(own)
 
 
 _boot()

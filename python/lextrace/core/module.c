@@ -76,16 +76,6 @@ static PyObject *folder(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 	return PyUnicode_DecodeFSDefault(lx_session_run_folder());
 }
 
-static PyObject *note(PyObject *Py_UNUSED(module), PyObject *text)
-{
-	const char *utf8 = PyUnicode_AsUTF8(text);
-
-	if (!utf8)
-		return NULL;
-	lx_session_note(utf8);
-	Py_RETURN_NONE;
-}
-
 static PyMethodDef methods[] = {
 	{"start", (PyCFunction)(void (*)(void))start, METH_VARARGS | METH_KEYWORDS,
 	 PyDoc_STR("Start a session and set the hooks of this interpreter.")},
@@ -95,7 +85,6 @@ static PyMethodDef methods[] = {
 	{"after_fork_child", after_fork_child, METH_NOARGS, PyDoc_STR("For os.register_at_fork.")},
 	{"active", active, METH_NOARGS, PyDoc_STR("active()\n--\n\nWhether this process records now.")},
 	{"folder", folder, METH_NOARGS, PyDoc_STR("folder()\n--\n\nThe run folder of the recording at hand; '' without one.")},
-	{"note", note, METH_O, PyDoc_STR("Add a line to the run's notes.")},
 	{NULL, NULL, 0, NULL},
 };
 

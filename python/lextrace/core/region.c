@@ -53,10 +53,11 @@ static PyObject *region_enter(struct region *self, PyObject *Py_UNUSED(none))
 	if (!lx_session_active())
 		return Py_NewRef(self);
 	if (self->generation != lx_session_generation) {
-		char name[LX_DEFINITION_TEXT_MAX + 4];
+		static char name[LX_DEFINITION_TEXT_MAX + 4]; /* the GIL is held; the stack may be a small one */
 
 		self->word = lx_region_word(name, lx_text_of(self->name, name, sizeof name));
-		self->generation = lx_session_generation;
+		if (self->word)
+			self->generation = lx_session_generation;
 	}
 	if (on_running_stack())
 		lx_region_begin(self, self->word);
