@@ -28,8 +28,9 @@ fuzz: ## run each fuzzer for FUZZ_SECONDS (60)
 	@tools/packages.sh fuzz
 	@$(PYTHON) tools/fuzz.py
 
-docs: build ## write docs/cli.md from the program's tables
+docs: build ## write docs/cli.md and docs/format.md from the tables
 	@$(PYTHON) tools/cli_page.py .venv/bin/lextrace docs/cli.md
+	@$(PYTHON) tools/format_doc.py
 
 clean: ## remove all that was built
 	rm -rf build .venv .venvs demo
