@@ -39,14 +39,17 @@ def start(run: str | os.PathLike[str] | None = None, *, c_calls: bool = False, f
     if the program runs under it, else ``lextrace-PROGRAM-N`` in the current folder with the next free N.
     c_calls: also record calls of C functions. follow: forked children record, too.
 
-    Returns the run folder's absolute path. Raises RuntimeError when recording already, OSError when the folder cannot
-    be made or written.
+    Returns the run folder's absolute path. Under ``lextrace run``, which records already, that is its folder, and
+    nothing else changes. Raises RuntimeError when a recording of the program's own is under way, OSError when the
+    folder cannot be made or written.
 
     >>> path = lextrace.start()
     >>> lextrace.stop()
     """
     global _registered
     if active():
+        if folder() == os.environ.get("LEXTRACE_DIR"):
+            return folder()
         raise RuntimeError("lextrace is recording already")
     program = _program()
     if run is None:
@@ -76,11 +79,15 @@ class session:
 
     def __init__(self, run=None, *, c_calls: bool = False, follow: bool = True):
         self._settings = {"run": run, "c_calls": c_calls, "follow": follow}
+        self._leave = None
 
     def __enter__(self) -> str:
+        self._leave = None if active() else _core.leave  # what records already goes on afterwards
         return start(**self._settings)
 
-    __exit__ = staticmethod(_core.leave)
+    def __exit__(self, *exception) -> None:
+        if self._leave:
+            self._leave()
 
 
 def _program() -> str:

@@ -6,6 +6,7 @@
 
 #if LX_MONITORING
 
+#include <opcode.h>
 #include <stddef.h>
 
 struct callback {
@@ -76,12 +77,37 @@ HOOK(on_yield)
 	Py_RETURN_NONE;
 }
 
+/*
+ * From 3.13 on, what a signal handler raises at a function's entry unwinds the function before its beginning was told.
+ * `offset` is where the frame stands: at its RESUME still, if so.
+ */
+static bool never_began(PyObject *code_object, PyObject *offset)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	PyCodeObject *code = (PyCodeObject *)code_object;
+	long at = PyLong_AsLong(offset);
+
+	if (at < 0 || at >= Py_SIZE(code) * 2) /* code units of two bytes */
+		return false;
+	int opcode = (unsigned char)code->co_code_adaptive[at];
+
+	return opcode == RESUME || opcode == RESUME_CHECK || opcode == INSTRUMENTED_RESUME;
+#else
+	(void)code_object;
+	(void)offset;
+	return false;
+#endif
+}
+
 HOOK(on_unwind)
 {
 	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		lx_call_end(thread, args[0], LX_FUNCTION_KINDS, LX_EV_FUNCTION_UNWIND);
+		if (never_began(args[0], args[1]))
+			thread->unmatched++;
+		else
+			lx_call_end(thread, args[0], LX_FUNCTION_KINDS, LX_EV_FUNCTION_UNWIND);
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;

@@ -17,7 +17,8 @@ static bool stderr_known;
 
 struct totals {
 	uint64_t events, bytes, lost;
-	unsigned processes, killed, running;
+	unsigned processes, no_exit, running;
+	bool own;               /* this process is among them */
 	enum lx_loss cause;     /* of the first loss */
 	double lost_after;      /* ns from its process's start */
 };
@@ -61,23 +62,39 @@ static void add_losses(struct totals *totals, const struct lx_state *state)
 	}
 }
 
-/* The events of a killed process that are in open packets. */
+static uint64_t count_events(const uint64_t *words, size_t count)
+{
+	uint64_t events = 0;
+
+	for (size_t at = 0; at < count; events++)
+		at += (words[at] & 31) == LX_EV_EXTENDED ? 2 : 1;
+	return events;
+}
+
+/* The events in open packets: of a process that had no exit, or whose last packets could not be appended. */
 static uint64_t open_events(const char *folder)
 {
+	static union { /* the stack may be a small one */
+		struct lx_packet packet;
+		uint64_t words[LX_PACKET_LARGE / 8];
+	} last;
+	const size_t header = sizeof last.packet / 8;
 	uint64_t events = 0;
 
 	for (unsigned n = 0;; n++) {
 		char path[LX_PATH_SIZE + 64];
-		struct lx_packet packet;
 
 		snprintf(path, sizeof path, "%s/lextrace/packet-%u", folder, n);
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 		if (fd < 0)
 			return events;
-		if (read(fd, &packet, sizeof packet) == sizeof packet && packet.events == 0 &&
-		    packet.content_size / 8 >= sizeof packet)
-			events += (packet.content_size / 8 - sizeof packet) / LX_EVENT_SIZE;
+		ssize_t size = read(fd, &last, sizeof last);
+		size_t words = last.packet.content_size / 64;
+
+		if (size >= (ssize_t)sizeof last.packet && last.packet.events == 0 && words >= header &&
+		    words <= (size_t)size / 8)
+			events += count_events(last.words + header, words - header);
 		close(fd);
 	}
 }
@@ -94,27 +111,26 @@ static void add_process(struct totals *totals, const char *folder)
 		return;
 	if (read(fd, &state, sizeof state) == sizeof state && state.magic == LX_STATE_MAGIC) {
 		totals->processes++;
-		totals->events += state.events;
+		totals->events += state.events + open_events(folder);
 		totals->bytes += state.bytes;
 		add_losses(totals, &state);
+		if (memcmp(state.uuid, lx_session.state->uuid, sizeof state.uuid) == 0)
+			totals->own = true;
 		if (!state.ended) {
-			totals->events += open_events(folder);
 			if (kill((pid_t)state.pid, 0) == 0 || errno == EPERM)
 				totals->running++;
 			else
-				totals->killed++;
+				totals->no_exit++;
 		}
 	}
 	close(fd);
 }
 
-static bool add_run(struct totals *totals)
+static void add_run(struct totals *totals)
 {
 	DIR *run = opendir(lx_session.run);
 
-	if (!run)
-		return false;
-	for (struct dirent *entry; (entry = readdir(run));) {
+	for (struct dirent *entry; run && (entry = readdir(run));) {
 		char folder[LX_PATH_SIZE + 32];
 
 		if (entry->d_name[0] == '.')
@@ -122,8 +138,12 @@ static bool add_run(struct totals *totals)
 		if ((size_t)snprintf(folder, sizeof folder, "%s/%s", lx_session.run, entry->d_name) < sizeof folder)
 			add_process(totals, folder);
 	}
-	closedir(run);
-	return true;
+	if (run)
+		closedir(run);
+	if (!totals->own) { /* its folder is gone: what this process knows is all there is */
+		totals->processes++;
+		add_losses(totals, lx_session.state);
+	}
 }
 
 /* The run folder as the user would type it: relative where it is below the current folder. */
@@ -150,9 +170,9 @@ static size_t put_fate(char *line, size_t size, const struct totals *totals)
 	if (totals->lost)
 		return (size_t)snprintf(line, size, "LOST %s (%s at %s)", lx_format_count(lost, sizeof lost, totals->lost),
 					texts[totals->cause], lx_format_seconds(moment, sizeof moment, totals->lost_after));
-	if (totals->killed)
-		return (size_t)snprintf(line, size, "none lost (%u killed, read as %s)", totals->killed,
-					totals->killed == 1 ? "it is" : "they are");
+	if (totals->no_exit)
+		return (size_t)snprintf(line, size, "none lost (%u ended without an exit, read as %s)", totals->no_exit,
+					totals->no_exit == 1 ? "it is" : "they are");
 	return (size_t)snprintf(line, size, "none lost");
 }
 
@@ -167,10 +187,7 @@ void lx_closing_line(void)
 	if (!stderr_known || fstat(2, &now) != 0 || now.st_dev != stderr_at_start.st_dev ||
 	    now.st_ino != stderr_at_start.st_ino)
 		return;
-	if (!add_run(&totals)) { /* the folder is gone: what this process knows is all there is */
-		totals.processes = 1;
-		add_losses(&totals, state);
-	}
+	add_run(&totals);
 	lx_format_seconds(time, sizeof time, (double)(state->end.monotonic - state->start.monotonic));
 	size_t used = (size_t)snprintf(line, sizeof line, "lextrace: %s event%s of %s in %s, %s, ",
 				       lx_format_count(events, sizeof events, totals.events), totals.events == 1 ? "" : "s",

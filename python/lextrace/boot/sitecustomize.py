@@ -59,13 +59,14 @@ def _note(text):
 
 def _command():
     """The words of the command without the interpreter and its options, and a short name of the program."""
-    words = sys.argv if sys.argv and sys.argv[0] not in ("-c", "-m", "") else sys.orig_argv[1:]
-    name = os.path.basename(words[0]) if words else "python"
-    if name == "-m" and len(words) > 1:
-        name = words[1]
-    elif name == "-c":
-        name = "python -c"
-    return words, name[:-3] if name.endswith(".py") else name
+    if sys.argv and sys.argv[0] not in ("-c", "-m", ""):
+        name = os.path.basename(sys.argv[0])
+        return sys.argv, name[:-3] if name.endswith(".py") else name
+    words = sys.orig_argv[1:]
+    name = "python -c" if sys.argv[:1] == ["-c"] else "python"
+    if sys.argv[:1] == ["-m"]:
+        name = next((after for word, after in zip(words, words[1:]) if word == "-m"), name)
+    return words, name
 
 
 def _unfollow(here):
@@ -124,6 +125,7 @@ def _own_sitecustomize():
 def _boot():
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if entry != here]
+    sys.path_importer_cache.pop(here, None)
     started = _start(here)
     own = _own_sitecustomize() if sys.version_info >= (3, 4) else None
     if started is not None:
