@@ -50,6 +50,12 @@ static inline bool lx_is_python_function(PyObject *callable)
 	return PyFunction_Check(callable) || (PyMethod_Check(callable) && PyFunction_Check(PyMethod_GET_FUNCTION(callable)));
 }
 
+/* The kinds of callable that nearly all C calls are of. */
+static inline bool lx_is_c_function(PyObject *callable)
+{
+	return Py_IS_TYPE(callable, &PyCFunction_Type) || Py_IS_TYPE(callable, &PyMethodDescr_Type);
+}
+
 struct lx_callable_entry {
 	const void *key, *key2;
 	uint64_t name_hash;

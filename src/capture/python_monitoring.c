@@ -117,7 +117,7 @@ HOOK(on_call)
 {
 	PyObject *callable = args[2];
 
-	if (lx_is_python_function(callable)) /* has events of its own */
+	if (!lx_is_c_function(callable) && lx_is_python_function(callable)) /* has events of its own */
 		Py_RETURN_NONE;
 	struct lx_thread *thread = lx_hook_enter();
 
@@ -130,12 +130,12 @@ HOOK(on_call)
 
 static inline void c_call_ends(PyObject *const *args, uint32_t kind)
 {
-	if (lx_is_python_function(args[2])) /* 3.12.1 reports an end for some of them */
-		return;
 	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		lx_call_end(thread, args[2], LX_C_CALL_KINDS, kind);
+		/* 3.12.1 reports an end for some Python functions too: those have no open C call. */
+		if (lx_likely(lx_call_is_top(thread, args[2], LX_C_CALL_KINDS)) || !lx_is_python_function(args[2]))
+			lx_call_end(thread, args[2], LX_C_CALL_KINDS, kind);
 		lx_hook_leave(thread);
 	}
 }

@@ -76,7 +76,7 @@ static uint64_t open_events(const char *folder)
 {
 	static union { /* the stack may be a small one */
 		struct lx_packet packet;
-		uint64_t words[LX_PACKET_LARGE / 8];
+		uint64_t words[LX_PACKET_MAX / 8];
 	} last;
 	const size_t header = sizeof last.packet / 8;
 	uint64_t events = 0;

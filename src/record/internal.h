@@ -10,13 +10,12 @@
 #include "record/record.h"
 #include "sink/sink.h"
 
-#define LX_PACKET_LARGE 65536u /* bytes of a thread's packets once it has filled two: small enough to stay in a cache */
-_Static_assert(LX_PACKET_LARGE <= LX_PACKET_MAX, "readers take no larger packet");
+#define LX_PACKET_MEDIUM 65536u /* bytes: after two of LX_PACKET_MIN; after some of these LX_PACKET_MAX, a cache's worth */
 
 /* A stream and its open packet: belongs to one thread at a time and goes on to the next when that ends. */
 struct lx_slot {
 	unsigned number;
-	struct lx_packet *packet;   /* LX_PACKET_LARGE reserved, `size` of it mapped */
+	struct lx_packet *packet;   /* LX_PACKET_MAX reserved, `size` of it mapped */
 	size_t size;
 	uint64_t file_size;
 	uint64_t appended;          /* packets */

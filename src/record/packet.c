@@ -71,10 +71,8 @@ void lx_packet_reset(struct lx_slot *slot, struct lx_thread *thread, uint64_t ti
 	__atomic_store_n(&packet->packet_seq_num, slot->appended, __ATOMIC_RELEASE);
 
 	thread->packet = packet;
-	thread->last_ticks = ticks;
 	thread->extra = 0;
-	thread->at = (uint8_t *)(packet + 1);
-	thread->limit = (uint8_t *)packet + slot->size - LX_EVENT_EXTENDED_SIZE + 1;
+	thread->limit = (slot->size - LX_EVENT_EXTENDED_SIZE) * 8 + 1;
 }
 
 int lx_packet_flush(struct lx_slot *slot, struct lx_thread *thread)
@@ -85,13 +83,13 @@ int lx_packet_flush(struct lx_slot *slot, struct lx_thread *thread)
 	size_t size = packet->content_size / 8;
 
 	if (thread->dropped) {
-		lx_loss_count(slot, LX_LOSS_NO_MEMORY, thread->dropped, thread->last_ticks);
+		lx_loss_count(slot, LX_LOSS_NO_MEMORY, thread->dropped, packet->timestamp_end);
 		packet->lost[LX_LOSS_NO_MEMORY] += thread->dropped;
 		packet->events_discarded += thread->dropped;
 		thread->dropped = 0;
 	}
 	if (thread->reentered) {
-		lx_loss_count(slot, LX_LOSS_REENTERED, thread->reentered, thread->last_ticks);
+		lx_loss_count(slot, LX_LOSS_REENTERED, thread->reentered, packet->timestamp_end);
 		packet->lost[LX_LOSS_REENTERED] += thread->reentered;
 		packet->events_discarded += thread->reentered;
 		thread->reentered = 0;
@@ -123,16 +121,15 @@ void lx_packet_lose(struct lx_slot *slot, const struct lx_thread *thread, int er
 	lx_loss_count(slot, lx_loss_of_errno(error), events_of(slot, thread), slot->packet->timestamp_begin);
 }
 
-/* The small first packet gives way to a larger one, at the same address, once the thread has shown that it needs it. */
+/* A small packet gives way to a larger one, at the same address, once the thread has shown that it needs it. */
 static void enlarge(struct lx_slot *slot)
 {
+	size_t size = slot->appended < 2 ? LX_PACKET_MIN : slot->appended < 10 ? LX_PACKET_MEDIUM : LX_PACKET_MAX;
 	void *map;
 
-	if (slot->size >= LX_PACKET_LARGE || slot->appended < 2)
-		return;
 	/* The file grows in place: the part already mapped stays as it is. */
-	if (lx_session.sink->map(lx_session.folder, slot->number, LX_PACKET_LARGE, slot->packet, &map) == 0)
-		slot->size = LX_PACKET_LARGE;
+	if (size > slot->size && lx_session.sink->map(lx_session.folder, slot->number, size, slot->packet, &map) == 0)
+		slot->size = size;
 }
 
 /*
@@ -187,7 +184,7 @@ static bool make_room(struct lx_thread *thread, uint32_t kind, uint64_t ticks)
 
 void lx_record_slow(struct lx_thread *thread, uint32_t kind, uint32_t word, uint64_t ticks)
 {
-	if (thread->at >= thread->limit) {
+	if (thread->packet->content_size >= thread->limit) {
 		lx_lock();
 		bool room = make_room(thread, kind, ticks);
 
@@ -195,22 +192,22 @@ void lx_record_slow(struct lx_thread *thread, uint32_t kind, uint32_t word, uint
 		if (!room)
 			return;
 	}
-	/* A counter that steps back (it may between sockets) must not make the 27-bit time jump ahead. */
-	if ((int64_t)(ticks - thread->last_ticks) < 0)
-		ticks = thread->last_ticks;
-	uint64_t *event = (uint64_t *)thread->at;
+	struct lx_packet *packet = thread->packet;
+	uint64_t used = packet->content_size, *event = (uint64_t *)((uint8_t *)packet + used / 8);
 
-	if ((ticks - thread->last_ticks) >> LX_TIMESTAMP_BITS) {
+	/* A counter that steps back (it may between sockets) must not make the 27-bit time jump ahead. */
+	if ((int64_t)(ticks - packet->timestamp_end) < 0)
+		ticks = packet->timestamp_end;
+	if ((ticks - packet->timestamp_end) >> LX_TIMESTAMP_BITS) {
 		event[0] = LX_EV_EXTENDED | kind << 5 | ticks << 32;
 		event[1] = ticks >> 32 | (uint64_t)word << 32;
-		thread->at += LX_EVENT_EXTENDED_SIZE;
+		used += LX_EVENT_EXTENDED_SIZE * 8;
 		thread->extra += LX_EVENT_EXTENDED_SIZE - LX_EVENT_SIZE;
 	} else {
 		event[0] = kind | (uint32_t)(ticks << 5) | (uint64_t)word << 32;
-		thread->at += LX_EVENT_SIZE;
+		used += LX_EVENT_SIZE * 8;
 	}
-	thread->last_ticks = ticks;
 	__asm__ volatile("" ::: "memory");
-	thread->packet->timestamp_end = ticks;
-	thread->packet->content_size = (uint64_t)(thread->at - (uint8_t *)thread->packet) * 8;
+	packet->timestamp_end = ticks;
+	packet->content_size = used;
 }

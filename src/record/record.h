@@ -1,9 +1,9 @@
 /*
  * Recording: what capture calls. One session at a time in a process; each thread fills the open packet of a stream.
  *
- * The hot path (lx_record) is inline: a clock read, one 8-byte store, two stores that keep the packet valid. Everything
- * else (a full packet, a new thread, a fork, a stopped session, a lost file) goes through lx_record_slow, which a detached
- * thread reaches by having no room (at == limit).
+ * The hot path (lx_record) is inline: a clock read, one 8-byte store, two stores that keep the packet valid and say where
+ * the next event goes. Everything else (a full packet, a new thread, a fork, a stopped session, a lost file) goes through
+ * lx_record_slow, which a detached thread reaches by having no room (limit 0).
  */
 #ifndef LX_RECORD_RECORD_H
 #define LX_RECORD_RECORD_H
@@ -37,9 +37,8 @@ struct lx_stack {
 struct lx_slot;
 
 struct lx_thread {
-	uint8_t *at, *limit;    /* next event; no event may begin at or behind limit */
-	uint64_t last_ticks;
-	struct lx_packet *packet;
+	struct lx_packet *packet; /* never NULL: a detached thread has an empty one without room */
+	uint64_t limit;         /* bits: no event may begin at or behind it */
 	struct lx_stack stack;  /* the running one, by value; the others hang on `stacks` */
 	const void *mark;       /* capture's cheap test whether the running stack may have changed */
 	const void *mark_below;
@@ -73,19 +72,18 @@ LX_API void lx_record_slow(struct lx_thread *thread, uint32_t kind, uint32_t wor
 
 static inline void lx_record(struct lx_thread *thread, uint32_t kind, uint32_t word)
 {
-	uint64_t ticks = lx_ticks();
+	struct lx_packet *packet = thread->packet;
+	uint64_t ticks = lx_ticks(), used = packet->content_size;
 
-	if (lx_unlikely((ticks - thread->last_ticks) >> LX_TIMESTAMP_BITS || thread->at >= thread->limit)) {
+	if (lx_unlikely((ticks - packet->timestamp_end) >> LX_TIMESTAMP_BITS || used >= thread->limit)) {
 		lx_record_slow(thread, kind, word, ticks);
 		return;
 	}
-	*(uint64_t *)thread->at = kind | (uint32_t)(ticks << 5) | (uint64_t)word << 32;
-	thread->at += LX_EVENT_SIZE;
-	thread->last_ticks = ticks;
+	*(uint64_t *)((uint8_t *)packet + used / 8) = kind | (uint32_t)(ticks << 5) | (uint64_t)word << 32;
 	/* After a kill the packet holds what content_size covers: the event is stored before it counts. */
 	__asm__ volatile("" ::: "memory");
-	thread->packet->timestamp_end = ticks;
-	thread->packet->content_size = (uint64_t)(thread->at - (uint8_t *)thread->packet) * 8;
+	packet->timestamp_end = ticks;
+	packet->content_size = used + LX_EVENT_SIZE * 8;
 }
 
 /* ---- Open calls ---- */

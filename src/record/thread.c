@@ -13,6 +13,8 @@ __thread struct lx_thread *lx_thread_self __attribute__((tls_model("initial-exec
 /* Guards the creation of a thread's state, where there is no lx_thread yet to hold the guard. */
 static __thread bool making __attribute__((tls_model("initial-exec")));
 
+static struct lx_packet no_packet; /* only read */
+
 static pthread_key_t thread_key;
 static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
 
@@ -63,6 +65,7 @@ struct lx_thread *lx_thread_get(void)
 	if (thread) {
 		thread->tid = (uint32_t)syscall(SYS_gettid);
 		thread->next_stack = 1;
+		thread->packet = &no_packet;
 		pthread_mutex_lock(&lx_session.lock);
 		thread->next = lx_session.threads;
 		lx_session.threads = thread;
@@ -97,7 +100,7 @@ void lx_thread_name(struct lx_thread *thread, const char *name, size_t size)
 	}
 	memset(thread->name, 0, sizeof thread->name);
 	memcpy(thread->name, name, size);
-	if (thread->packet && thread->at < thread->limit)
+	if (thread->limit)
 		memcpy(thread->packet->thread_name, thread->name, sizeof thread->name);
 }
 
@@ -112,7 +115,7 @@ static struct lx_slot *take_slot(void)
 			slot = calloc(1, sizeof *slot);
 			if (!slot)
 				return NULL;
-			slot->packet = mmap(NULL, LX_PACKET_LARGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			slot->packet = mmap(NULL, LX_PACKET_MAX, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 			if (slot->packet == MAP_FAILED) {
 				free(slot);
 				return NULL;
@@ -167,7 +170,7 @@ void lx_thread_detach(struct lx_thread *thread)
 	struct lx_slot *slot = thread->slot;
 
 	/* The packet stays mapped: the thread may be between its look at `limit` and its store. */
-	__atomic_store_n(&thread->limit, NULL, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&thread->limit, 0, __ATOMIC_SEQ_CST);
 	/* Another thread may be in between; one that waits for our lock is not, but looks so: so much patience, not more. */
 	for (int i = 0; thread != lx_thread_self && i < 100 && __atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE); i++)
 		sched_yield();
@@ -206,7 +209,8 @@ void lx_threads_after_fork(void)
 		return;
 	self->next = NULL;
 	self->slot = NULL;
-	self->limit = NULL;
+	self->limit = 0;
+	self->packet = &no_packet;
 	self->tid = (uint32_t)syscall(SYS_gettid);
 	self->reentered = 0;
 	self->dropped = 0;
