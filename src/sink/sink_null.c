@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "sink/sink.h"
 
 #include <errno.h>
