@@ -11,7 +11,9 @@
 #include "cli/table.h"
 
 #define LINE_SIZE 1024
-#define LEFT 50 /* columns of the left fact of a line */
+#define NAMES 12 /* columns of a fact's name and the blanks after it */
+#define LEFT 50  /* columns of the left fact of a line */
+#define PAIR 130 /* a terminal as wide as this has two facts on a line */
 
 double lx_info_duration(const struct lx_process *process)
 {
@@ -40,17 +42,49 @@ static const char *key_of(const struct lx_process *process, enum lx_process_key 
 	return process->key[key] ? process->key[key] : "?";
 }
 
-/* "program     tools/buildhtml.py …": a line has one fact or two. */
+/* On a terminal a long text goes on below itself; returns the columns of its last line. */
+static size_t print_wrapped(const struct lx_output *out, const char *text)
+{
+	size_t room = out->width > 2 * NAMES ? out->width - NAMES : 0;
+
+	while (room && lx_text_width(text) > room) {
+		size_t size = lx_text_fit(text, room), at = size;
+
+		while (at > 0 && text[at] != ' ')
+			at--;
+		if (at == 0)
+			at = size;
+		fprintf(out->file, "%.*s\n%*s", (int)at, text, NAMES, "");
+		text += at + strspn(text + at, " ");
+	}
+	fputs(text, out->file);
+	return lx_text_width(text);
+}
+
+/* "program     tools/buildhtml.py …": a line has one fact, or two where there is room. */
 static void fact(const struct lx_info *info, const char *name, const char *text, bool ends)
 {
 	const struct lx_output *out = &info->out;
-	size_t width = lx_text_width(text);
+	size_t width;
 
-	fprintf(out->file, "%s%-10s%s  %s", lx_style(out, LX_DIM), name, lx_style_end(out, LX_DIM), text);
-	if (ends)
+	fprintf(out->file, "%s%-10s%s  ", lx_style(out, LX_DIM), name, lx_style_end(out, LX_DIM));
+	width = print_wrapped(out, text);
+	if (ends || (out->width && out->width < PAIR))
 		putc('\n', out->file);
 	else
 		fprintf(out->file, "%*s", width < LEFT ? (int)(LEFT - width) : 2, "");
+}
+
+/* One line of a terminal: commands may be very long. */
+static void say_command(const struct lx_info *info, const char *command)
+{
+	size_t size = strlen(command) + 16;
+	char *cut = info->out.width > 2 * NAMES ? malloc(size) : NULL;
+
+	if (cut)
+		lx_text_cut_middle(cut, size, command, info->out.width - NAMES);
+	fact(info, "program", cut ? cut : command, true);
+	free(cut);
 }
 
 static void say_program(const struct lx_info *info, const struct lx_process *process)
@@ -59,7 +93,7 @@ static void say_program(const struct lx_info *info, const struct lx_process *pro
 	time_t second = (time_t)(process->state.start.realtime / 1000000000);
 	struct tm parts;
 
-	fact(info, "program", lx_functions_program(&info->pass.functions, process)->command, true);
+	say_command(info, lx_functions_program(&info->pass.functions, process)->command);
 	if (process->key[LX_KEY_python])
 		snprintf(text, sizeof(text), "%s, %s", process->key[LX_KEY_python], key_of(process, LX_KEY_executable));
 	else
@@ -71,8 +105,8 @@ static void say_program(const struct lx_info *info, const struct lx_process *pro
 	fact(info, "started", text, true);
 
 	lx_process_ended(process, ended, sizeof(ended));
-	snprintf(text, sizeof(text), "%s%s%s %s", strncmp(ended, "status", 6) == 0 ? "exit " : "", ended,
-		 process->running ? ", read up to" : " after",
+	snprintf(text, sizeof(text), "%s%s%s %s", strncmp(ended, "status", 6) == 0 ? "exit " : "",
+		 process->killed ? "without an exit (os._exit, exec or a signal)" : ended, process->running ? ", read up to" : " after",
 		 lx_format_seconds(number, sizeof(number), lx_info_duration(process)));
 	fact(info, "ended", text, false);
 	lx_format_bytes(text, sizeof(text), info->bytes);
@@ -137,7 +171,7 @@ static void say_doubts(const struct lx_info *info)
 	const struct lx_output *out = &info->out;
 	char text[LX_DOUBTS_SIZE], number[LX_NUMBER_SIZE];
 
-	if (!health->lost_total && !health->closed_open && !health->closed_lost && !health->dropped_ends) {
+	if (!health->lost_total && !health->closed_lost && !health->dropped_ends) {
 		fact(info, "lost", "0", false);
 		fact(info, "repaired", "0", true);
 	} else {
@@ -148,6 +182,8 @@ static void say_doubts(const struct lx_info *info)
 		fact(info, "repaired", *text ? text + strlen("Repaired: ") : "0", true);
 		fputs(lx_style_end(out, LX_RED), out->file);
 	}
+	if (*lx_doubts_open(text, sizeof(text), health))
+		fact(info, "ends", text, true);
 	if (health->torn)
 		fact(info, "torn", lx_format_plural(number, sizeof(number), health->torn, "stream"), true);
 	for (const char *note = info->pass.trace->notes; note && *note;) {
@@ -181,12 +217,15 @@ static int print_processes(const struct lx_info *info)
 		const struct lx_process *process = &trace->processes[i];
 		uint32_t threads = 0;
 
+		if (process->blank)
+			continue;
+
 		for (size_t number = 0; number < process->thread_count; number++)
 			threads += process->threads[number].tid != 0;
 		lx_table_addf(&table, LX_PLAIN, "%u", process->state.pid);
 		lx_table_addf(&table, LX_PLAIN, "%u", process->state.parent_pid);
 		lx_table_add(&table, LX_PLAIN, lx_process_ended(process, text, sizeof(text)));
-		lx_table_addf(&table, LX_PLAIN, "%.3f", lx_info_duration(process) / unit.ns);
+		lx_table_add(&table, LX_PLAIN, lx_format_in_unit(text, sizeof(text), unit, lx_info_duration(process)));
 		lx_table_addf(&table, LX_PLAIN, "%u", threads);
 		lx_table_add(&table, LX_PLAIN, lx_format_count(text, sizeof(text), info->pass.totals[i].events));
 		lx_table_add(&table, process->lost_total ? LX_RED : LX_PLAIN,
@@ -241,6 +280,32 @@ static int print_packets(const struct lx_info *info)
 	return lx_table_print(&table, &info->out);
 }
 
+/* Are there packets that only lextrace reads? */
+static bool needs_repair(const struct lx_process *process)
+{
+	for (size_t i = 0; i < process->stream_count; i++) {
+		const struct lx_stream *stream = &process->streams[i];
+
+		if (stream->torn || (stream->packet_count && stream->packets[stream->packet_count - 1].open))
+			return true;
+	}
+	return false;
+}
+
+static void say_readers(const struct lx_info *info)
+{
+	const struct lx_trace *trace = info->pass.trace;
+	char text[LINE_SIZE], folder[LINE_SIZE / 2];
+	bool repair = false;
+
+	for (size_t i = 0; i < trace->process_count; i++)
+		repair = repair || needs_repair(&trace->processes[i]);
+	lx_put_word(folder, sizeof(folder), trace->path);
+	snprintf(text, sizeof(text), "lextrace report | view | export --to perfetto;  %s%s%s", repair ? "lextrace repair " : "",
+		 repair ? folder : "", repair ? ", then babeltrace2" : "babeltrace2 reads the folder as it is");
+	fact(info, "read it", text, true);
+}
+
 int lx_info_text(struct lx_info *info)
 {
 	const struct lx_process *process = &info->pass.trace->processes[0];
@@ -252,7 +317,7 @@ int lx_info_text(struct lx_info *info)
 	say_host(info, process);
 	say_events(info, process);
 	say_doubts(info);
-	fact(info, "read it", "lextrace report | view | export --to perfetto;  babeltrace2 reads the folder as it is", true);
+	say_readers(info);
 	fputs("\n", out->file);
 	error = print_processes(info);
 	if (!error && info->packets) {

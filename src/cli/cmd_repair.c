@@ -1,4 +1,5 @@
-/* lextrace repair: makes the folders of killed processes readable for every CTF reader. */
+/* lextrace repair: makes the folders of processes that ended without an exit readable for every CTF reader. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/runs.h"
 #include "transform/repair.h"
 
 enum { JSON };
@@ -99,7 +101,9 @@ static int run_repair(const struct lx_command *command, const struct lx_args *ar
 		for (size_t i = 0; i < result.count; i++)
 			print_process(&result.processes[i]);
 	}
-	if (error)
+	if (error == -EINVAL && !result.count)
+		lx_say_no_trace(path);
+	else if (error)
 		lx_error("%s", message);
 	lx_repair_free(&result);
 	free(path);
@@ -109,9 +113,9 @@ static int run_repair(const struct lx_command *command, const struct lx_args *ar
 const struct lx_command lx_cmd_repair = {
 	.name = "repair",
 	.usage = "[OPTIONS] [DIR]",
-	.summary = "make a killed run readable for other CTF readers",
-	.description = "A process that is killed leaves its last packets open and its names incomplete. lextrace reads such a run "
-		       "as it is; babeltrace2 and other CTF readers need it whole. This adds the open packets, cuts off what is "
+	.summary = "make a run that was cut short readable for other CTF readers",
+	.description = "A process that ends without an exit (os._exit, exec or a signal) leaves its last packets open and its names "
+		       "incomplete. lextrace reads such a run as it is; babeltrace2 and other CTF readers need it whole. This adds the open packets, cuts off what is "
 		       "no whole packet, and completes the metadata. Nothing that was recorded is lost. What is in order is not "
 		       "touched, and neither is a process that still runs.\n"
 		       "\n"

@@ -82,8 +82,13 @@ static void add_row(struct view *view, struct lx_table *table, struct lx_unit un
 	struct lx_functions *functions = &view->report->pass.functions;
 	char number[LX_NUMBER_SIZE];
 
-	lx_table_addf(table, LX_PLAIN, "%.3f", row->edge.total / unit.ns);
-	lx_table_addf(table, LX_PLAIN, "%.1f", lx_percent(row->edge.total, view->edges.total));
+	if (row->edge.total > 0) {
+		lx_table_add(table, LX_PLAIN, lx_format_in_unit(number, sizeof(number), unit, row->edge.total));
+		lx_table_addf(table, LX_PLAIN, "%.1f", lx_percent(row->edge.total, view->edges.total));
+	} else { /* its time stands in other lines */
+		lx_table_add(table, LX_DIM, "-");
+		lx_table_add(table, LX_DIM, "-");
+	}
 	lx_table_add(table, LX_PLAIN, lx_format_count(number, sizeof(number), row->edge.calls));
 	if (row->function == NOBODY) {
 		lx_table_add(table, LX_DIM, "(begin of a thread or of the recording)");
@@ -96,17 +101,26 @@ static void add_row(struct view *view, struct lx_table *table, struct lx_unit un
 
 static void add_line(struct lx_table *table, struct lx_unit unit, double time, double whole, const char *text)
 {
-	lx_table_addf(table, LX_PLAIN, "%.3f", time / unit.ns);
+	char number[LX_NUMBER_SIZE];
+
+	lx_table_add(table, LX_PLAIN, lx_format_in_unit(number, sizeof(number), unit, time));
 	lx_table_addf(table, LX_PLAIN, "%.1f", lx_percent(time, whole));
 	lx_table_add(table, LX_PLAIN, "");
 	lx_table_add(table, LX_DIM, text);
 	lx_table_add(table, LX_PLAIN, "");
 }
 
+static double largest_of(const struct view *view)
+{
+	double largest = view->callers ? 0 : view->edges.own;
+
+	return view->count && view->rows[0].edge.total > largest ? view->rows[0].edge.total : largest;
+}
+
 static int print_edges(struct view *view)
 {
 	const struct lx_edges *edges = &view->edges;
-	struct lx_unit unit = lx_unit_for(edges->total);
+	struct lx_unit unit = lx_unit_for(largest_of(view));
 	struct lx_table table = { 0 };
 	char header[16], text[100], number[LX_NUMBER_SIZE];
 	double rest = 0;
@@ -120,7 +134,7 @@ static int print_edges(struct view *view)
 	lx_table_column(&table, view->callers ? "caller" : "callee", LX_NAME);
 	lx_table_column(&table, "", LX_PATH);
 	for (size_t i = 0; i < view->count; i++) {
-		recursion = recursion || view->rows[i].recursion;
+		recursion = recursion || view->rows[i].recursion || !(view->rows[i].edge.total > 0);
 		if (i < view->shown)
 			add_row(view, &table, unit, &view->rows[i]);
 		else
@@ -132,12 +146,13 @@ static int print_edges(struct view *view)
 		add_line(&table, unit, rest, edges->total, text);
 	}
 	if (!view->callers)
-		add_line(&table, unit, edges->self, edges->total, "(in itself)");
+		add_line(&table, unit, edges->own, edges->total, "(in itself)");
 	if (lx_table_print(&table, &view->report->out) < 0)
 		return -ENOMEM;
 	if (recursion)
-		fputs("\nrecursion: calls by the function itself are counted; their time is that of the outermost call\n",
-		      view->report->out.file);
+		fprintf(view->report->out.file,
+			"\nrecursion: calls inside of %s are counted; their time stands in the line of the outermost call\n",
+			edges->chosen_count == 1 ? "the function itself" : "these functions");
 	lx_report_next(view->report, NULL);
 	return LX_STATUS_OK;
 }

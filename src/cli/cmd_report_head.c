@@ -15,23 +15,25 @@ static const char *command_of(const struct lx_report *report)
 	return report->pass.functions.programs[first].command;
 }
 
-/* Losses, repairs and doubts, in red; nothing where there are none. */
+/* Losses and repairs in red, ends that are none in plain; nothing where there are none. */
 static void print_doubts(const struct lx_report *report)
 {
 	const struct lx_trace *trace = report->pass.trace;
-	char lost[LX_DOUBTS_SIZE], repaired[LX_DOUBTS_SIZE], number[LX_NUMBER_SIZE];
-	FILE *file = report->out.file;
+	char lost[LX_DOUBTS_SIZE], repaired[LX_DOUBTS_SIZE], open[LX_DOUBTS_SIZE], number[LX_NUMBER_SIZE];
+	const struct lx_output *out = &report->out;
+	FILE *file = out->file;
 
 	lx_doubts_lost(lost, sizeof(lost), &report->health, trace);
 	lx_doubts_repaired(repaired, sizeof(repaired), &report->health);
-	if (!*lost && !*repaired && !report->health.running)
-		return;
-	fprintf(file, "%s%s%s%s%s", lx_style(&report->out, LX_RED), lost, *lost ? ": times after that are missing." : "",
-		*lost && *repaired ? "  " : "", repaired);
+	lx_doubts_open(open, sizeof(open), &report->health);
+	if (*lost || *repaired)
+		fprintf(file, "%s%s%s%s%s%s\n", lx_style(out, LX_RED), lost, *lost ? ": times after that are missing." : "",
+			*lost && *repaired ? "  " : "", repaired, lx_style_end(out, LX_RED));
+	if (*open)
+		fprintf(file, "%s\n", open);
 	if (report->health.running)
-		fprintf(file, "%sStill running: read up to %s", *repaired ? ".  " : *lost ? "  " : "",
+		fprintf(file, "still running: read up to %s\n",
 			lx_format_seconds(number, sizeof(number), lx_since_start(trace, trace->last)));
-	fprintf(file, "%s\n", lx_style_end(&report->out, LX_RED));
 }
 
 static void print_head(const struct lx_report *report, uint64_t calls, uint32_t functions)
@@ -124,7 +126,8 @@ static void say_empty(const struct lx_report *report)
 			lx_format_seconds(time, sizeof(time),
 					  (double)(state->end.ticks - state->start.ticks) * process->ns_per_tick));
 	else
-		fprintf(report->out.file, "%s\n", process->running ? "is still running" : "was killed");
+		fprintf(report->out.file, "%s\n", process->running ? "is still running" :
+			process->blank ? "began and recorded nothing" : LX_NO_EXIT);
 }
 
 bool lx_report_begin(struct lx_report *report, uint64_t calls, uint32_t functions)
@@ -150,15 +153,12 @@ int lx_report_end(struct lx_report *report, int status)
 	return lx_output_end(&report->out, status);
 }
 
-/* One word of a command to paste: quoted where a shell needs it. */
 static void print_word(FILE *file, const char *word)
 {
-	bool plain = !word[strcspn(word, " \t\"'`$&|;<>()*?[]#~\\!{}")] && *word;
+	char text[4096];
 
-	fputs(plain ? "" : "'", file);
-	for (; *word; word++)
-		fputs(*word == '\'' ? "'\\''" : (char[]){ *word, 0 }, file);
-	fputs(plain ? "" : "'", file);
+	lx_put_word(text, sizeof(text), word);
+	fputs(text, file);
 }
 
 static void print_next(const struct lx_report *report, const char *between, const char *command, const char *option,

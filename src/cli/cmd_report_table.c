@@ -153,13 +153,15 @@ static void add_cell(struct view *view, const struct row *row, enum column colum
 
 	switch (column) {
 	case SELF:
-		lx_table_addf(&view->table, lx_report_heat(self), "%.3f", (double)stat->self / view->unit.ns);
+		lx_table_add(&view->table, lx_report_heat(self),
+			     lx_format_in_unit(number, sizeof(number), view->unit, (double)stat->self));
 		break;
 	case SELF_SHARE:
 		lx_table_addf(&view->table, lx_report_heat(self), "%.1f", self);
 		break;
 	case TOTAL:
-		lx_table_addf(&view->table, LX_PLAIN, "%.3f", (double)stat->total / view->unit.ns);
+		lx_table_add(&view->table, LX_PLAIN,
+			     lx_format_in_unit(number, sizeof(number), view->unit, (double)stat->total));
 		break;
 	case TOTAL_SHARE:
 		lx_table_addf(&view->table, LX_PLAIN, "%.1f", lx_percent((double)stat->total, (double)view->stats.self));
@@ -187,9 +189,11 @@ static void add_cell(struct view *view, const struct row *row, enum column colum
 /* A line for what has no function of its own here: self time, share, and words where the names stand. */
 static void add_line(struct view *view, double self, const char *text)
 {
+	char number[LX_NUMBER_SIZE];
+
 	for (unsigned i = 0; i < view->column_count; i++) {
 		if (view->columns[i] == SELF)
-			lx_table_addf(&view->table, LX_PLAIN, "%.3f", self / view->unit.ns);
+			lx_table_add(&view->table, LX_PLAIN, lx_format_in_unit(number, sizeof(number), view->unit, self));
 		else if (view->columns[i] == SELF_SHARE)
 			lx_table_addf(&view->table, LX_PLAIN, "%.1f", lx_percent(self, (double)view->stats.self));
 		else
@@ -246,12 +250,29 @@ static void let_columns_leave(struct view *view)
 				lx_table_may_leave(&view->table, i);
 }
 
+/* By the largest figure of the functions shown: what is summed up below would give small ones no digits. */
+static void choose_unit(struct view *view)
+{
+	uint64_t largest = 0;
+
+	for (size_t row = 0; row < view->shown; row++) {
+		const struct lx_stat *stat = &view->stats.functions[view->rows[row].function];
+
+		for (unsigned i = 0; i < view->column_count; i++) {
+			uint64_t time = view->columns[i] == SELF ? stat->self : view->columns[i] == TOTAL ? stat->total : 0;
+
+			largest = time > largest ? time : largest;
+		}
+	}
+	view->unit = lx_unit_for((double)largest);
+}
+
 static int print_table(struct view *view)
 {
 	struct lx_report *report = view->report;
 	int error;
 
-	view->unit = lx_unit_for((double)view->stats.self);
+	choose_unit(view);
 	snprintf(view->headers[0], sizeof(view->headers[0]), "self %s", view->unit.name);
 	snprintf(view->headers[1], sizeof(view->headers[1]), "total %s", view->unit.name);
 	for (unsigned i = 0; i < view->column_count; i++) {

@@ -55,7 +55,7 @@ static void collect_processes(struct view *view)
 		const struct lx_process *process = &trace->processes[i];
 		const struct lx_process_stat *stat = &view->stats.processes[i];
 
-		if (lx_pass_has_process(&view->report->pass, process))
+		if (!process->blank && lx_pass_has_process(&view->report->pass, process))
 			view->rows[view->count++] = (struct row){ process, NULL, stat->threads, stat->calls, stat->busy,
 								  lx_real_ns(process, process->first),
 								  lx_real_ns(process, process->last) };
@@ -78,7 +78,7 @@ static int collect_rows(struct view *view)
 		view->busy += view->rows[i].busy;
 	qsort(view->rows, view->count, sizeof(*view->rows), by_busy);
 	view->shown = report->top && report->top < view->count ? report->top : view->count;
-	view->unit = lx_unit_for((double)view->busy);
+	view->unit = lx_unit_for(view->count ? (double)view->rows[0].busy : 0);
 	view->axis = lx_unit_for((double)(report->pass.trace->last - report->pass.trace->first));
 	return 0;
 }
@@ -94,7 +94,7 @@ static void add_figures(struct view *view, uint64_t busy, uint64_t calls)
 {
 	char number[LX_NUMBER_SIZE];
 
-	lx_table_addf(&view->table, LX_PLAIN, "%.3f", (double)busy / view->unit.ns);
+	lx_table_add(&view->table, LX_PLAIN, lx_format_in_unit(number, sizeof(number), view->unit, (double)busy));
 	lx_table_addf(&view->table, LX_PLAIN, "%.1f", lx_percent((double)busy, (double)view->busy));
 	lx_table_add(&view->table, LX_PLAIN, lx_format_count(number, sizeof(number), calls));
 }
@@ -109,9 +109,11 @@ static void add_row(struct view *view, const struct row *row)
 	lx_table_addf(&view->table, LX_PLAIN, "%.3f", since_start(view, row->last));
 	lx_table_addf(&view->table, LX_PLAIN, "%u", row->process->state.pid);
 	if (row->thread) {
+		bool named = row->thread->name[0];
+
 		lx_table_addf(&view->table, LX_PLAIN, "%u", row->thread->number);
 		lx_escape(text, sizeof(text), row->thread->name, strlen(row->thread->name));
-		lx_table_add(&view->table, LX_BOLD, text);
+		lx_table_add(&view->table, named ? LX_BOLD : LX_DIM, named ? text : "-");
 		lx_table_add(&view->table, LX_DIM, program->name);
 		return;
 	}
@@ -128,7 +130,7 @@ static void add_columns(struct view *view)
 	static const struct {
 		const char *header;
 		enum lx_cell cell;
-	} of_threads[] = { { "thread", LX_RIGHT }, { "name", LX_NAME }, { "", LX_PATH } },
+	} of_threads[] = { { "thread", LX_RIGHT }, { "name", LX_NAME }, { "program", LX_PATH } },
 	  of_processes[] = { { "parent", LX_RIGHT },
 			     { "threads", LX_RIGHT },
 			     { "ended", LX_LEFT },

@@ -106,7 +106,7 @@ static void add_figures(struct view *view, double total, double self, uint64_t c
 	double share = lx_percent(self, view->tree->total);
 	char number[LX_NUMBER_SIZE];
 
-	lx_table_addf(&view->table, LX_PLAIN, "%.3f", total / view->unit.ns);
+	lx_table_add(&view->table, LX_PLAIN, lx_format_in_unit(number, sizeof(number), view->unit, total));
 	lx_table_addf(&view->table, LX_PLAIN, "%.1f", lx_percent(total, view->tree->total));
 	if (!view->report->invert)
 		lx_table_addf(&view->table, lx_report_heat(share), "%.1f", share);

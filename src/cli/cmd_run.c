@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "view/program.h"
 
 enum { OUT, CONFIG, FORCE, NO_FOLLOW, FOLLOW, C_CALLS, REPORT, QUIET, MODULE };
 
@@ -33,21 +34,6 @@ struct run {
 	char *config; /* absolute path or NULL */
 };
 
-/* For a message: the word, in quotes where a shell needs them. */
-static void quoted(char *out, size_t size, const char *word)
-{
-	size_t used = 0;
-
-	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-/:=@%,")]) {
-		snprintf(out, size, "%s", word);
-		return;
-	}
-	out[used++] = '\'';
-	for (; *word && used + 6 < size; word++)
-		used += (size_t)snprintf(out + used, size - used, *word == '\'' ? "'\\''" : "%c", *word);
-	snprintf(out + used, size - used, "'");
-}
-
 /* -c names a file here; who is used to python's -c gives code. */
 static int find_config(struct run *run)
 {
@@ -60,7 +46,7 @@ static int find_config(struct run *run)
 	if (stat(name, &status) == 0 && !S_ISDIR(status.st_mode) && (run->config = realpath(name, NULL)))
 		return 0;
 	if (strpbrk(name, " ()=;\"'\n")) {
-		quoted(code, sizeof(code), name);
+		lx_put_word(code, sizeof(code), name);
 		lx_error("-c names a configuration file, %s is none; for code: lextrace run python -c %s", name, code);
 	} else if (errno == ENOENT) {
 		lx_error("%s: no such file; -c names a configuration file", name);

@@ -49,16 +49,6 @@ char *lx_doubts_repaired(char *out, size_t size, const struct lx_health *health)
 	char number[LX_NUMBER_SIZE];
 
 	out[0] = '\0';
-	if (health->closed_open) {
-		add(out, size, "%s%s without an end closed at the last event", between,
-		    lx_format_plural(number, sizeof(number), health->closed_open, "call"));
-		if (health->repaired_processes == 1)
-			add(out, size, " (process %u%s)", health->repaired->state.pid,
-			    health->repaired->killed ? ", killed" : health->repaired->running ? ", running" : "");
-		else
-			add(out, size, " (%u processes, %u killed)", health->repaired_processes, health->repaired_killed);
-		between = "; ";
-	}
 	if (health->closed_lost) {
 		add(out, size, "%s%s without an end closed with the caller", between,
 		    lx_format_plural(number, sizeof(number), health->closed_lost, "call"));
@@ -67,6 +57,25 @@ char *lx_doubts_repaired(char *out, size_t size, const struct lx_health *health)
 	if (health->dropped_ends)
 		add(out, size, "%s%s without a begin left out", between,
 		    lx_format_plural(number, sizeof(number), health->dropped_ends, "end"));
+	return out;
+}
+
+char *lx_doubts_open(char *out, size_t size, const struct lx_health *health)
+{
+	char number[LX_NUMBER_SIZE];
+
+	out[0] = '\0';
+	if (health->closed_open)
+		add(out, size, "%s open at the end", lx_format_plural(number, sizeof(number), health->closed_open, "call"));
+	if (health->closed_open && health->open_processes == 1)
+		add(out, size, ": process %u %s", health->open->state.pid,
+		    health->open->killed ? LX_NO_EXIT : health->open->running ? "is running" : "stopped recording in them");
+	else if (health->closed_open && health->open_killed)
+		add(out, size, ": %s " LX_NO_EXIT,
+		    lx_format_plural(number, sizeof(number), health->open_killed, "process"));
+	if (health->blank)
+		add(out, size, "%s%s began and recorded nothing", *out ? "; " : "",
+		    lx_format_plural(number, sizeof(number), health->blank, "process"));
 	return out;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/runs.h"
+
 struct lx_trace *lx_open_run(const struct lx_args *args, bool *named_by_us)
 {
 	struct lx_trace *trace = NULL;
@@ -16,7 +18,7 @@ struct lx_trace *lx_open_run(const struct lx_args *args, bool *named_by_us)
 		return NULL;
 	error = lx_trace_open(path, &trace, message, sizeof(message));
 	if (error == -EINVAL)
-		lx_error("%s holds no trace (no file \"metadata\" in it or below it)", path);
+		lx_say_no_trace(path);
 	else if (error < 0)
 		lx_error("%s", message);
 	if (error < 0)

@@ -50,6 +50,9 @@ struct lx_unit {
 };
 struct lx_unit lx_unit_for(double largest);
 
+/* "12.345": three decimals, or as many as show the first digit of what is less: only 0 is "0.000". Returns out. */
+char *lx_format_in_unit(char *out, size_t size, struct lx_unit unit, double ns);
+
 /* Columns that UTF-8 text takes on a terminal: wide characters count 2, combining ones 0. */
 size_t lx_text_width(const char *text);
 

@@ -61,7 +61,7 @@ int lx_run_folder_make(const char *out, bool force, const char *program, struct 
  */
 int lx_run_and_report(void (*start)(void *context), void *context, const struct lx_run_folder *folder, bool quiet);
 
-/* The closing line of a run, to stderr. `status` is that of waitpid. */
-void lx_run_closing_line(const struct lx_run_folder *folder, int status);
+/* The closing line of a run, to stderr. `status` is that of waitpid for `child`, the program. */
+void lx_run_closing_line(const struct lx_run_folder *folder, int child, int status);
 
 #endif

@@ -75,30 +75,55 @@ static void losses(const struct lx_trace *trace, char *out, size_t size)
 					   first_at > trace->first ? (double)(first_at - trace->first) : 0));
 }
 
-/* " (2 killed, read as they are)" or "". The signal is known of the program itself only. */
-static void kills(const struct lx_trace *trace, int status, char *out, size_t size)
+/*
+ * " (2 ended without an exit, read as they are)" or "". How the program itself ended is known: its exit status is no news,
+ * nor that it became another program by exec; a signal is.
+ */
+static void without_exit(const struct lx_trace *trace, int child, int status, char *out, size_t size)
 {
-	size_t killed = 0;
 	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+	size_t others = 0;
+	bool program = false;
 
-	for (size_t i = 0; i < trace->process_count; i++)
-		killed += trace->processes[i].killed;
+	for (size_t i = 0; i < trace->process_count; i++) {
+		const struct lx_process *process = &trace->processes[i];
+
+		if (!process->killed || process->blank)
+			continue;
+		if (process->state.pid == (uint32_t)child)
+			program = true;
+		else
+			others++;
+	}
 	out[0] = '\0';
-	if (killed)
-		snprintf(out, size, " (%zu killed%s%s, read as %s)", killed, name && killed == 1 ? " by SIG" : "",
-			 name && killed == 1 ? name : "", killed == 1 ? "it is" : "they are");
+	if (program && name && !others)
+		snprintf(out, size, " (killed by SIG%s, read as it is)", name);
+	else if (program && name)
+		snprintf(out, size, " (the program killed by SIG%s, %zu other%s ended without an exit, read as they are)", name,
+			 others, others == 1 ? "" : "s");
+	else if (others)
+		snprintf(out, size, " (%zu ended without an exit, read as %s)", others, others == 1 ? "it is" : "they are");
 }
 
-void lx_run_closing_line(const struct lx_run_folder *folder, int status)
+static size_t blanks_of(const struct lx_trace *trace)
+{
+	size_t blanks = 0;
+
+	for (size_t i = 0; i < trace->process_count; i++)
+		blanks += trace->processes[i].blank;
+	return blanks;
+}
+
+void lx_run_closing_line(const struct lx_run_folder *folder, int child, int status)
 {
 	char message[512], count[LX_NUMBER_SIZE], processes[LX_NUMBER_SIZE], time[LX_NUMBER_SIZE], size[LX_NUMBER_SIZE];
-	char lost[160], killed[80];
+	char lost[160], ends[160];
 	uint64_t events = 0, bytes = 0;
 	struct lx_trace *trace;
 
 	if (lx_trace_open(folder->absolute, &trace, message, sizeof(message)) != 0) {
-		lx_error("nothing was traced: no Python that reads PYTHONPATH was started (-I and -E do not), or lextrace has no "
-			 "extension for it");
+		lx_error("nothing was traced: no Python was started, or one with -I, -E, -S or an empty environment, or one that "
+			 "lextrace has no extension for");
 		return;
 	}
 	for (size_t i = 0; i < trace->process_count; i++) {
@@ -106,10 +131,10 @@ void lx_run_closing_line(const struct lx_run_folder *folder, int status)
 		bytes += bytes_of(&trace->processes[i]);
 	}
 	losses(trace, lost, sizeof(lost));
-	kills(trace, status, killed, sizeof(killed));
+	without_exit(trace, child, status, ends, sizeof(ends));
 	lx_error("%s event%s of %s in %s, %s, %s%s: lextrace report %s", lx_format_count(count, sizeof(count), events),
-		 events == 1 ? "" : "s", lx_format_plural(processes, sizeof(processes), trace->process_count, "process"),
+		 events == 1 ? "" : "s", lx_format_plural(processes, sizeof(processes), trace->process_count - blanks_of(trace), "process"),
 		 lx_format_seconds(time, sizeof(time), (double)(trace->last - trace->first)),
-		 lx_format_bytes(size, sizeof(size), bytes), lost, killed, folder->shown);
+		 lx_format_bytes(size, sizeof(size), bytes), lost, ends, folder->shown);
 	lx_trace_close(trace);
 }

@@ -106,7 +106,7 @@ int lx_run_and_report(void (*start)(void *context), void *context, const struct 
 		return WEXITSTATUS(status); /* it never became the program, and has said why */
 	sigprocmask(SIG_SETMASK, &before, NULL); /* Ctrl-C ends the report */
 	if (!quiet)
-		lx_run_closing_line(folder, status);
+		lx_run_closing_line(folder, child, status);
 	report(folder);
 	return end_like(status);
 }

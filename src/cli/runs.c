@@ -119,6 +119,39 @@ static void no_such_folder(const char *path, const struct runs *runs)
 		lx_error("%s: no such folder; no run is here either: lextrace run PROGRAM makes one", path);
 }
 
+/* The newest run that holds something, said where a newer one does not; the newest where none does. */
+static char *newest_traced(const struct runs *runs)
+{
+	size_t first = 0;
+
+	while (first < runs->count && !lx_is_run(runs->list[first].name))
+		first++;
+	if (first == runs->count)
+		first = 0;
+	if (first > 0)
+		lx_error("%s holds no trace: this is %s", runs->list[0].name, runs->list[first].name);
+	return strdup(runs->list[first].name);
+}
+
+void lx_say_no_trace(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	bool empty = folder;
+
+	while (empty && (entry = readdir(folder)))
+		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+			strcmp(entry->d_name, "notes") == 0;
+	if (folder)
+		closedir(folder);
+	if (empty || has_our_name(name && name[1] ? name + 1 : path))
+		lx_error("%s: no Python process was traced (started with -I, -E, -S or an empty environment, or no Python at all)",
+			 path);
+	else
+		lx_error("%s holds no trace (no file \"metadata\" in it or below it)", path);
+}
+
 char *lx_find_run(const struct lx_args *args, bool *named_by_us)
 {
 	struct stat status;
@@ -143,7 +176,7 @@ char *lx_find_run(const struct lx_args *args, bool *named_by_us)
 	else if (!runs.count)
 		lx_error("no run in this folder; lextrace run PROGRAM makes one, or name its folder");
 	else
-		path = strdup(runs.list[0].name);
+		path = newest_traced(&runs);
 	runs_free(&runs);
 	return path;
 }

@@ -14,6 +14,19 @@ struct lx_unit lx_unit_for(double largest)
 	return (struct lx_unit){ "us", 1e3 };
 }
 
+char *lx_format_in_unit(char *out, size_t size, struct lx_unit unit, double ns)
+{
+	double value = ns / unit.ns, rounds_up = 0.0005;
+	int decimals = 3;
+
+	while (value > 0 && value < rounds_up && decimals < 9) {
+		rounds_up /= 10;
+		decimals++;
+	}
+	snprintf(out, size, "%.*f", decimals, value);
+	return out;
+}
+
 static uint32_t code_point(const char *text, unsigned length)
 {
 	const unsigned char *byte = (const unsigned char *)text;

@@ -198,6 +198,7 @@ static uint32_t drop_absurd_threads(struct lx_process *process)
 int lx_parse_finish(struct lx_process *process, struct lx_store *store)
 {
 	uint64_t lost[LX_LOSS_COUNT] = {0};
+	size_t packets = 0;
 
 	process->thread_count = drop_absurd_threads(process);
 	process->threads = lx_store_alloc(store, process->thread_count * sizeof(*process->threads));
@@ -208,6 +209,7 @@ int lx_parse_finish(struct lx_process *process, struct lx_store *store)
 	for (size_t i = 0; i < process->stream_count; i++) {
 		struct lx_stream *stream = &process->streams[i];
 
+		packets += stream->packet_count;
 		for (size_t k = 0; k < stream->packet_count; k++)
 			note_packet(process, stream->packets[k].header);
 		for (unsigned cause = 0; stream->packet_count > 0 && cause < LX_LOSS_COUNT; cause++)
@@ -222,6 +224,7 @@ int lx_parse_finish(struct lx_process *process, struct lx_store *store)
 	}
 	if (process->last == 0)
 		process->first = process->last = process->state.start.ticks;
+	process->blank = packets == 0 && process->state.magic != LX_STATE_MAGIC;
 	lx_parse_clock(process);
 	return 0;
 }

@@ -55,6 +55,7 @@ struct lx_process {
 	size_t key_size[16];
 	bool running;               /* a process with this pid still lives and has not ended its trace */
 	bool killed;                /* ended without an end of the trace (SIGKILL, os._exit, exec, crash) */
+	bool blank;                 /* no state and no packet: it began and recorded nothing; no time of it is known */
 	struct lx_lexgion *lexgions;
 	size_t lexgion_count;       /* ids are 0 .. lexgion_count-1; asking past it is fine with lx_lexgion() */
 	struct lx_thread_info *threads; /* by number, gaps have tid 0 */
@@ -70,10 +71,10 @@ struct lx_process {
 
 struct lx_trace {
 	char *path;                 /* as given, no slash at the end */
-	struct lx_process *processes; /* by time of start */
+	struct lx_process *processes; /* by time of start, blank ones last */
 	size_t process_count;
 	char *notes;                /* text of RUN/notes or NULL */
-	uint64_t first, last;       /* realtime ns */
+	uint64_t first, last;       /* realtime ns, of those that are not blank */
 };
 
 struct lx_event {

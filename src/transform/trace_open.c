@@ -88,6 +88,8 @@ static int by_start(const void *a, const void *b)
 {
 	const struct lx_process *left = a, *right = b;
 
+	if (left->blank != right->blank)
+		return left->blank ? 1 : -1;
 	if (left->clock_real != right->clock_real)
 		return left->clock_real < right->clock_real ? -1 : 1;
 	return strcmp(left->name, right->name);
@@ -107,6 +109,8 @@ static void finish(struct opened *opened)
 		const struct lx_process *process = &trace->processes[i];
 		uint64_t first = lx_real_ns(process, process->first), last = lx_real_ns(process, process->last);
 
+		if (i > 0 && process->blank)
+			break;
 		if (i == 0 || first < trace->first)
 			trace->first = first;
 		if (i == 0 || last > trace->last)

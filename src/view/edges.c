@@ -35,6 +35,7 @@ static void leave(void *context, const struct lx_process *process, const struct 
 	uint32_t function = lx_pass_function(edges->pass, span->lexgion);
 	uint32_t caller = span->parent ? lx_pass_function(edges->pass, span->parent->lexgion) : 0;
 	double total = (double)(span->end - span->begin) * process->ns_per_tick;
+	double self = (double)(span->end - span->begin - span->children) * process->ns_per_tick;
 	enum place place = place_of(span), above = place_of(span->parent);
 
 	if (!lx_pass_wants(edges->pass, thread))
@@ -48,10 +49,11 @@ static void leave(void *context, const struct lx_process *process, const struct 
 			edges->callees[function].total += total;
 	}
 	if (place == HEAD)
-		edges->self += (double)(span->end - span->begin - span->children) * process->ns_per_tick;
+		edges->own += self;
 	if (edges->chosen[function]) {
 		struct lx_edge *edge = span->parent ? &edges->callers[caller] : &edges->top;
 
+		edges->self += self;
 		edge->calls += !span->resumed;
 		edges->calls += !span->resumed;
 		if (place == HEAD && above != HEAD) {

@@ -27,10 +27,12 @@ const char *lx_loss_key(enum lx_loss cause)
 
 char *lx_process_ended(const struct lx_process *process, char *out, size_t size)
 {
-	if (process->running)
+	if (process->blank)
+		snprintf(out, size, "-");
+	else if (process->running)
 		snprintf(out, size, "running");
 	else if (process->killed)
-		snprintf(out, size, "killed");
+		snprintf(out, size, "no exit");
 	else if (process->state.ended == 2)
 		snprintf(out, size, "stopped");
 	else
@@ -73,9 +75,9 @@ static void add_totals(struct lx_health *health, const struct lx_process *proces
 	for (unsigned kind = 0; kind < LX_EV_COUNT; kind++)
 		health->kinds[kind] += totals->kinds[kind];
 	if (totals->closed_open) {
-		if (!health->repaired_processes++)
-			health->repaired = process;
-		health->repaired_killed += process->killed;
+		if (!health->open_processes++)
+			health->open = process;
+		health->open_killed += process->killed;
 	}
 }
 
@@ -103,6 +105,10 @@ void lx_health_check(struct lx_health *health, const struct lx_pass *pass)
 
 		if (!lx_pass_has_process(pass, process))
 			continue;
+		if (process->blank) {
+			health->blank++;
+			continue;
+		}
 		health->processes++;
 		add_duration(process, &start, &end);
 		health->killed += process->killed;
@@ -115,5 +121,5 @@ void lx_health_check(struct lx_health *health, const struct lx_pass *pass)
 	}
 	health->duration = end > start ? end - start : 0;
 	health->complete = !health->lost_total && !health->torn && !health->closed_lost && !health->dropped_ends &&
-			   !health->running;
+			   !health->running && !health->blank;
 }

@@ -5,13 +5,14 @@
 #include "view/pass.h"
 
 struct lx_health {
-	uint32_t processes, threads;       /* those of the pass */
+	uint32_t processes, threads;       /* those of the pass that are not blank */
+	uint32_t blank;                    /* processes that began and recorded nothing */
 	uint32_t killed, running;          /* processes */
 	uint64_t lost_total, lost[LX_LOSS_COUNT];
 	uint64_t lost_at[LX_LOSS_COUNT];   /* realtime ns of the cause's first loss; 0: not known */
 	uint64_t closed_open, closed_lost, dropped_ends; /* see lx_spans_totals */
-	uint32_t repaired_processes, repaired_killed;    /* those with closed_open */
-	const struct lx_process *repaired; /* the first of them */
+	uint32_t open_processes, open_killed; /* those with closed_open */
+	const struct lx_process *open;     /* the first of them */
 	uint32_t torn;                     /* streams that end inside a packet */
 	const struct lx_process *torn_process;
 	unsigned torn_stream;              /* the first of them */
@@ -24,7 +25,10 @@ struct lx_health {
 /* After a pass. */
 void lx_health_check(struct lx_health *health, const struct lx_pass *pass);
 
-/* "status 0", "killed", "running", "stopped" (the recording was, by the program); at most 16 bytes. Returns out. */
+/*
+ * "status 0", "no exit" (the process ended by os._exit, exec or a signal), "running", "stopped" (the recording was, by the
+ * program), "-" (it recorded nothing); at most 16 bytes. Returns out.
+ */
 char *lx_process_ended(const struct lx_process *process, char *out, size_t size);
 
 /* Names of a cause of loss: for people, and as JSON key ("disk_full"). */

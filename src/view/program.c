@@ -35,8 +35,7 @@ static bool is_interpreter(const char *word)
 	return strncmp(name, "python", 6) == 0 && strspn(name + 6, "0123456789.dt") == strlen(name + 6);
 }
 
-/* One word of a command line for people: quoted where a shell needs it, escaped where a terminal does. */
-static size_t put_word(char *out, size_t size, const char *word)
+size_t lx_put_word(char *out, size_t size, const char *word)
 {
 	static const char plain[] = "%+,-./:=@_^";
 	bool quote = !*word;
@@ -45,18 +44,32 @@ static size_t put_word(char *out, size_t size, const char *word)
 	for (const char *at = word; *at; at++)
 		if (!isalnum((unsigned char)*at) && !strchr(plain, *at) && !((unsigned char)*at & 0x80))
 			quote = true;
-	if (quote)
+	if (!quote)
+		return lx_escape(out, size, word, strlen(word));
+	if (size > used + 2)
 		out[used++] = '\'';
-	used += lx_escape(out + used, size - used - 1, word, strlen(word));
-	if (quote)
+	while (*word && size > used + 6) { /* a quote ends the quoting, stands for itself, and begins it again */
+		size_t plain_size = strcspn(word, "'");
+
+		used += lx_escape(out + used, size - used - 5, word, plain_size);
+		word += plain_size;
+		if (*word == '\'' && size > used + 5) {
+			memcpy(out + used, "'\\''", 4);
+			used += 4;
+			word++;
+		}
+	}
+	if (size > used + 1)
 		out[used++] = '\'';
 	out[used] = '\0';
 	return used;
 }
 
+/* Options alone are the interpreter's. */
 static char *join_command(struct words words)
 {
-	size_t size = (size_t)(words.end - words.at) * 4 + 1, used = 0;
+	const char *interpreter = words.at < words.end && words.at[0] == '-' ? "python" : "";
+	size_t size = (size_t)(words.end - words.at) * 5 + sizeof("python") + 8, used;
 	char *out;
 
 	for (struct words left = words; next_word(&left);)
@@ -64,11 +77,12 @@ static char *join_command(struct words words)
 	out = malloc(size);
 	if (!out)
 		return NULL;
-	out[0] = '\0';
+	strcpy(out, interpreter);
+	used = strlen(out);
 	for (const char *word; (word = next_word(&words));) {
 		if (used)
 			out[used++] = ' ';
-		used += put_word(out + used, size - used, word);
+		used += lx_put_word(out + used, size - used, word);
 	}
 	return out;
 }
@@ -110,7 +124,7 @@ static char *copy_key(const struct lx_process *process, enum lx_process_key key)
  * One word of the interpreter's own options, as in "-u", "-Wd", "-X dev", "-um pkg": false after the one that names what
  * to run. The rest of a word is its option's value, else the next word is.
  */
-static bool pass_option(const char *word, struct words *words, const char **module)
+static bool pass_option(const char *word, struct words *words, const char **module, bool *code)
 {
 	if (word[1] == '-') {
 		if (strcmp(word, "--check-hash-based-pycs") == 0)
@@ -124,21 +138,24 @@ static bool pass_option(const char *word, struct words *words, const char **modu
 
 		if (*letter == 'm')
 			*module = value;
+		*code = *letter == 'c';
 		return *letter == 'X' || *letter == 'W';
 	}
 	return true;
 }
 
 /* The script or module that the interpreter runs. */
-static void find_target(struct words words, const char **script, const char **module)
+static void find_target(struct words words, const char **script, const char **module, bool *code)
 {
 	const char *word;
 
 	while ((word = next_word(&words)) && word[0] == '-' && word[1])
-		if (!pass_option(word, &words, module))
+		if (!pass_option(word, &words, module, code))
 			return;
 	if (word && strcmp(word, "-") != 0)
 		*script = word;
+	else
+		*code = true;
 }
 
 int lx_program_init(struct lx_program *program, const struct lx_process *process)
@@ -152,9 +169,9 @@ int lx_program_init(struct lx_program *program, const struct lx_process *process
 	*program = (struct lx_program){ 0 };
 	if (first && is_interpreter(first) && after.at < after.end) {
 		words = after;
-		find_target(words, &script, &module);
+		find_target(words, &script, &module, &program->code);
 	} else if (first && first[0] == '-') { /* recorded without the interpreter: "-m pkg", "-c code" */
-		find_target(words, &script, &module);
+		find_target(words, &script, &module, &program->code);
 	} else {
 		script = first;
 	}
@@ -221,13 +238,28 @@ static const char *below(const char *folder, const char *file)
 	return length && strncmp(file, folder, length) == 0 && file[length] == '/' ? file + length + 1 : NULL;
 }
 
+/*
+ * Code without a file that a user has typed. All other is made at run time, by namedtuple, dataclass and their like: it
+ * goes with its callers.
+ */
+static bool typed_in(const struct lx_program *program, const char *file)
+{
+	static const char *const begins[] = { "<stdin>",	"<stdin-",  "<console>",	"<input>",
+					      "<ipython-input", "<doctest", "<python-input" };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (strncmp(file, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return program->code && strcmp(file, "<string>") == 0;
+}
+
 bool lx_program_owns(const struct lx_program *program, const char *file)
 {
 	const char *packaged = in_library(file);
 	size_t module = strlen(program->module);
 
 	if (*file == '<')
-		return strncmp(file, "<frozen ", 8) != 0; /* code made at run time cannot be told from the program's */
+		return typed_in(program, file);
 	if (module && packaged && strncmp(packaged, program->module, module) == 0 &&
 	    (packaged[module] == '/' || strcmp(packaged + module, ".py") == 0))
 		return true;

@@ -10,12 +10,19 @@ enum lx_process_key {
 #undef LX_X
 };
 
+/*
+ * Writes one word of a command line, as a shell takes it: quoted where it must be, and escaped where a terminal needs that.
+ * At most size - 1 bytes (five for each byte of the word, and three, hold any) and a NUL. Returns how many.
+ */
+size_t lx_put_word(char *out, size_t size, const char *word);
+
 struct lx_program {
-	char *command; /* "tools/buildhtml.py --quiet docs/ref": one line, quoted as for a shell */
+	char *command; /* "tools/buildhtml.py --quiet docs/ref": one line, quoted as for a shell; "python -c …" */
 	char *name;    /* "buildhtml.py", "-m" modules: "docutils", other programs: their base name */
 	char *cwd;     /* absolute, no slash at the end; "" unknown */
 	char *folder;  /* that of the script, likewise */
 	char *module;  /* first part of the -m module's name; "" none */
+	bool code;     /* -c, or standard input: "<string>" and "<stdin>" are its own */
 };
 
 /* Returns 0 or -ENOMEM. Free it in both cases. */

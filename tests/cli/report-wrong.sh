@@ -1,8 +1,11 @@
 sample lextrace-app-1
 lextrace report nosuch
 echo $?
-mkdir prog
+mkdir prog empty
+touch prog/app.py
 lextrace report prog/
+echo $?
+lextrace info empty
 echo $?
 lextrace report --sort slef
 echo $?

@@ -304,3 +304,60 @@ def test_newest_run_is_taken(place):
     assert place("lextrace", "report").stdout.startswith(b"lextrace-app-2: app.py")
     shutil.rmtree(place.folder / "lextrace-app-2")
     assert place("lextrace", "report").stdout.startswith(b"lextrace-app-1: app.py")
+    (place.folder / "lextrace-app-3").mkdir()  # nothing was traced there
+    done = place("lextrace", "report")
+    assert done.stdout.startswith(b"lextrace-app-1: app.py")
+    assert done.stderr == b"lextrace: lextrace-app-3 holds no trace: this is lextrace-app-1\n"
+    done = place("lextrace", "repair", "lextrace-app-3")
+    assert done.returncode == 1 and b"no Python process was traced" in done.stderr
+
+
+def test_process_that_recorded_nothing(place):
+    """It died before its first event: it has no time, which would be 1970."""
+    place("sample", "lextrace-app-1")
+    before = json.loads(place("lextrace", "report", "--json").stdout)
+    info = json.loads(place("lextrace", "info", "--json").stdout)
+    blank = place.folder / "lextrace-app-1" / "aa-9" / "lextrace"
+    blank.mkdir(parents=True)
+    (blank / "state").touch()
+    after = json.loads(place("lextrace", "report", "--json").stdout)
+    assert not after.pop("complete") and before.pop("complete") and after == before
+    assert json.loads(place("lextrace", "info", "--json").stdout)["first_ns"] == info["first_ns"]
+    text = place("lextrace", "report").stdout.decode()
+    assert text.startswith("lextrace-app-1: app.py") and "\n1 process began and recorded nothing\n" in text
+    assert "ends        1 process began and recorded nothing\n" in place("lextrace", "info").stdout.decode()
+    assert len(place("lextrace", "report", "--processes").stdout.splitlines()) == 6
+    shutil.rmtree(place.folder / "lextrace-app-1" / json.loads(
+        place("lextrace", "report", "--processes", "--json").stdout)["by_process"][0]["folder"])
+    assert place("lextrace", "report").stdout == b"lextrace-app-1: 0 events: the program began and recorded nothing\n"
+
+
+def test_edges_are_what_the_table_says(place):
+    """Also of functions that call themselves through others."""
+    place("mktrace", "lextrace-app-1", "--calls=3000", "--functions=5", "--threads=2", "--generators=0.2")
+    functions = json.loads(place("lextrace", "report", "--json").stdout)["functions"]
+    for function in functions:
+        words = f"{function['file']}:{function['name']}"
+        edges = json.loads(place("lextrace", "report", "--callees", words, "--json").stdout)
+        if len(edges["functions"]) > 1:
+            continue
+        assert edges["function_calls"] == function["calls"]
+        assert edges["self_ns"] == pytest.approx(function["self_ns"], abs=2)
+        assert edges["total_ns"] == pytest.approx(function["total_ns"], abs=2)
+    everything = json.loads(place("lextrace", "report", "--callers", "*", "--json").stdout)
+    assert everything["self_ns"] == everything["total_ns"] == sum(f["self_ns"] for f in functions)
+
+
+def test_small_times_have_digits(place):
+    """Beside a long function, too."""
+    place("sample", "lextrace-app-1")
+    for words in ["--top=0"], ["--top=1"], ["--match=len"], ["--top=0", "--sort=calls"]:
+        rows = place("lextrace", "report", *words, "--columns=self,total,name").stdout.decode().split("\n\n")[1]
+        assert not re.search(r"^ *0\.000|(?<!\d)0\.000 +[^ ]+$", rows, re.M), rows
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 140])
+def test_info_fits_the_terminal(place, columns):
+    place("sample", "lextrace-app-1", "family")
+    text, status = on_terminal(place, "lextrace", "info", "--no-pager", columns=columns)
+    assert status == 0 and all(width(line) <= columns for line in text.split("\n\n")[0].splitlines()), text

@@ -39,10 +39,10 @@ static void commands(void **state)
 	assert_string_equal(program.name, "build.py");
 	assert_string_equal(program.folder, "/w/tools");
 	make("python|-X|dev|-W|error|-u|../x/./app.py|a b|", "/w/y");
-	assert_string_equal(program.command, "-X dev -W error -u ../x/./app.py 'a b'");
+	assert_string_equal(program.command, "python -X dev -W error -u ../x/./app.py 'a b'");
 	assert_string_equal(program.folder, "/w/x");
 	make("python3|-Werror|-umpkg.sub|a.py|", "/w");
-	assert_string_equal(program.command, "-Werror -umpkg.sub a.py");
+	assert_string_equal(program.command, "python -Werror -umpkg.sub a.py");
 	assert_string_equal(program.name, "pkg.sub");
 	make("python3|-m|pkg.sub|x|", "/w");
 	assert_string_equal(program.name, "pkg.sub");
@@ -50,7 +50,11 @@ static void commands(void **state)
 	make("-m|pkg.sub|x|", "/w");
 	assert_string_equal(program.name, "pkg.sub");
 	make("python3|-c|print('hi')\n|", "/w");
-	assert_string_equal(program.command, "-c 'print('hi')\\x0A'");
+	assert_string_equal(program.command, "python -c 'print('\\''hi'\\'')\\x0A'");
+	assert_true(lx_program_owns(&program, "<string>"));
+	make("-u|-B|-c|x = 1|", "/w");
+	assert_string_equal(program.command, "python -u -B -c 'x = 1'");
+	assert_string_equal(program.name, "fallback");
 	assert_string_equal(program.name, "fallback");
 	make("./a.out|", "/w");
 	assert_string_equal(program.command, "./a.out");
@@ -60,6 +64,25 @@ static void commands(void **state)
 	assert_string_equal(program.name, "fallback");
 }
 
+static void words(void **state)
+{
+	char text[24];
+
+	(void)state;
+	assert_int_equal(lx_put_word(text, sizeof(text), "a/b=c"), 5);
+	assert_string_equal(text, "a/b=c");
+	lx_put_word(text, sizeof(text), "");
+	assert_string_equal(text, "''");
+	lx_put_word(text, sizeof(text), "it's");
+	assert_string_equal(text, "'it'\\''s'");
+	for (size_t size = 8; size <= sizeof(text); size++) { /* cut off, but closed */
+		size_t used = lx_put_word(text, size, "' ' ' ' ' a b ' ' ' '");
+
+		assert_int_equal(used, strlen(text));
+		assert_true(strlen(text) < size && text[strlen(text) - 1] == '\'');
+	}
+}
+
 static void own_code(void **state)
 {
 	(void)state;
@@ -67,7 +90,10 @@ static void own_code(void **state)
 	assert_true(lx_program_owns(&program, "/home/u/proj/app.py"));
 	assert_true(lx_program_owns(&program, "/home/u/proj/pkg/mod.py"));
 	assert_true(lx_program_owns(&program, "app.py"));
-	assert_true(lx_program_owns(&program, "<string>"));
+	assert_true(lx_program_owns(&program, "<stdin>"));
+	assert_true(lx_program_owns(&program, "<ipython-input-3-0123>"));
+	assert_false(lx_program_owns(&program, "<string>")); /* a namedtuple's */
+	assert_false(lx_program_owns(&program, "<attrs generated init app.Point>"));
 	assert_false(lx_program_owns(&program, ""));
 	assert_false(lx_program_owns(&program, "<frozen importlib._bootstrap>"));
 	assert_false(lx_program_owns(&program, "/home/u/proj/.venv/lib/python3.12/site-packages/six.py"));
@@ -97,6 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(commands),
+		cmocka_unit_test(words),
 		cmocka_unit_test(own_code),
 		cmocka_unit_test(places),
 	};

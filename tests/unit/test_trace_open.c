@@ -140,6 +140,33 @@ static void reads_what_is_left_of_a_folder(void **state)
 	}
 }
 
+/* A process that died before its state was written is no part of the run's time. */
+static void a_process_that_recorded_nothing(void **state)
+{
+	char *run = made_folder();
+	struct lx_state made = made_state(1);
+	struct made stream = calls(0);
+
+	(void)state;
+	made_file(run, "a-1/lextrace/state", "", 0);
+	struct lx_trace *trace = open_run(run);
+
+	assert_int_equal(trace->process_count, 1);
+	assert_true(trace->processes[0].blank);
+	lx_trace_close(trace);
+	made_process(run, "b-1", &made);
+	made_file(run, "b-1/stream-0", stream.data, stream.size);
+	trace = open_run(run);
+	assert_int_equal(trace->process_count, 2);
+	assert_string_equal(trace->processes[0].name, "b-1");
+	assert_false(trace->processes[0].blank);
+	assert_true(trace->processes[1].blank);
+	assert_int_equal(trace->first, START_REAL + 100);
+	lx_trace_close(trace);
+	free(stream.data);
+	remove_folder(run);
+}
+
 static void a_pipe_in_place_of_a_file_does_not_block(void **state)
 {
 	char *run = made_folder();
@@ -245,6 +272,7 @@ int main(void)
 		cmocka_unit_test(says_what_is_no_trace),
 		cmocka_unit_test(reads_a_run),
 		cmocka_unit_test(reads_what_is_left_of_a_folder),
+		cmocka_unit_test(a_process_that_recorded_nothing),
 		cmocka_unit_test(a_pipe_in_place_of_a_file_does_not_block),
 		cmocka_unit_test(knows_a_running_process_from_a_dead_one),
 		cmocka_unit_test(names_every_kind),
