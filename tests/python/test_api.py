@@ -387,21 +387,21 @@ def test_fn_with_names_and_recursion(api):
 
 
 def test_api_in_a_program_run_by_lextrace(trace, api_env):
-    """start() there says that it records already; regions and stop() work."""
+    """start() and session() there use the recording that is under way; regions and stop() work."""
     result = trace("""
         import sys, lextrace
         def work(): pass
-        try:
-            lextrace.start()
-        except RuntimeError as error:
-            print(error)
+        print(lextrace.start("elsewhere") == lextrace.folder(), lextrace.active())
+        with lextrace.session("elsewhere"):
+            work()
+        print(lextrace.active())
         with lextrace.region("IO", "part"):
             work()
         lextrace.stop()
         work()
     """, env=api_env)
-    assert result.outcome() == (0, "lextrace is recording already\n", "")
-    assert result.counts("app.py")["work"] == 1
+    assert result.outcome() == (0, "True True\nTrue\n", "")
+    assert result.counts("app.py")["work"] == 2
     assert [one.name for one in regions(result)] == ["IO/part"]
 
 
