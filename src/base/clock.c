@@ -21,7 +21,7 @@ void lx_clock_init(void)
 
 	if (fd < 0)
 		return;
-	ssize_t size = read(fd, name, sizeof name - 1);
+	ssize_t size = read(fd, name, sizeof(name) - 1);
 
 	close(fd);
 	/* The kernel keeps "tsc" only while it finds the counter constant, nonstop and the same on all CPUs. */

@@ -75,7 +75,7 @@ static int writer_sink(void *context, const char *text, size_t size)
 	struct writer *writer = context;
 
 	while (size > 0) {
-		size_t part = sizeof writer->buffer - writer->used;
+		size_t part = sizeof(writer->buffer) - writer->used;
 
 		if (part > size)
 			part = size;
@@ -83,7 +83,7 @@ static int writer_sink(void *context, const char *text, size_t size)
 		writer->used += part;
 		text += part;
 		size -= part;
-		if (writer->used == sizeof writer->buffer) {
+		if (writer->used == sizeof(writer->buffer)) {
 			int error = writer_flush(writer);
 
 			if (error)

@@ -91,7 +91,7 @@ int lextrace_start(const char *run)
 	char argv[4096], executable[PATH_MAX], folder[PATH_MAX];
 	const char *follow = getenv("LEXTRACE_FOLLOW"), *root = getenv("LEXTRACE_ROOT"), *program = getenv("LEXTRACE_PROGRAM");
 	bool is_root = root && atoi(root) == (int)getpid(); /* the process that `lextrace run` started */
-	ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+	ssize_t length = readlink("/proc/self/exe", executable, sizeof(executable) - 1);
 
 	executable[length > 0 ? length : 0] = '\0';
 	if (!run)
@@ -99,9 +99,9 @@ int lextrace_start(const char *run)
 	if (!run || !*run)
 		return -EINVAL;
 	if (*run != '/') { /* the program may change its folder */
-		size_t size = getcwd(folder, sizeof folder) ? strlen(folder) : sizeof folder;
+		size_t size = getcwd(folder, sizeof(folder)) ? strlen(folder) : sizeof(folder);
 
-		if (size + strlen(run) + 2 > sizeof folder)
+		if (size + strlen(run) + 2 > sizeof(folder))
 			return -ENAMETOOLONG;
 		sprintf(folder + size, "/%s", run);
 		run = folder;
@@ -111,7 +111,7 @@ int lextrace_start(const char *run)
 		.program = is_root && program ? program : program_invocation_short_name,
 		.executable = executable,
 		.argv = argv,
-		.argv_size = command_line(argv, sizeof argv),
+		.argv_size = command_line(argv, sizeof(argv)),
 		.follow = !follow || strcmp(follow, "0") != 0,
 		.announce = is_root && !getenv("LEXTRACE_QUIET"),
 	};

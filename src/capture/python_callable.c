@@ -93,13 +93,13 @@ static uint32_t define(const struct callable *callable)
 	int size;
 
 	if (callable->owner)
-		size = snprintf(name, sizeof name, "%s.%s", callable->owner, callable->name);
+		size = snprintf(name, sizeof(name), "%s.%s", callable->owner, callable->name);
 	else
-		size = snprintf(name, sizeof name, "%s", callable->name);
+		size = snprintf(name, sizeof(name), "%s", callable->name);
 	if (size < 0)
 		return 0;
 	struct lx_place place = {.name = name,
-				 .name_size = (size_t)size < sizeof name ? (size_t)size : sizeof name - 1,
+				 .name_size = (size_t)size < sizeof(name) ? (size_t)size : sizeof(name) - 1,
 				 .file = "",
 				 .domain = LX_DOMAIN_PYTHON,
 				 .flags = LX_LEXGION_C};
@@ -110,7 +110,7 @@ static uint32_t define(const struct callable *callable)
 uint32_t lx_callable_word_slow(PyObject *callable)
 {
 	char buffer[512];
-	struct callable found = look_at(callable, buffer, sizeof buffer);
+	struct callable found = look_at(callable, buffer, sizeof(buffer));
 	/* Definitions of functions are static data; a type's memory may be another type's later. */
 	uint64_t hash = PyType_Check(callable) || found.key == Py_TYPE(callable) ? hash_of(&found) : 0;
 	struct lx_callable_entry *entry = lx_callable_entry(found.key);
@@ -130,6 +130,6 @@ void lx_callables_start(void)
 
 	if (generation != lx_session_generation) {
 		generation = lx_session_generation;
-		memset(lx_callables, 0, sizeof lx_callables);
+		memset(lx_callables, 0, sizeof(lx_callables));
 	}
 }

@@ -49,7 +49,7 @@ static void forget(void *code)
 static int grow(void)
 {
 	size_t space = lx_codes == &none ? FIRST_SPACE : (lx_codes_mask + 1) * 2;
-	struct lx_code_entry *larger = calloc(space, sizeof *larger);
+	struct lx_code_entry *larger = calloc(space, sizeof(*larger));
 
 	if (!larger)
 		return -ENOMEM;
@@ -72,7 +72,7 @@ int lx_codes_start(void)
 		extra_index[interpreter] = lx_code_extra_request(forget) + 1;
 	if (generation != lx_session_generation) { /* the words of the session before are void */
 		generation = lx_session_generation;
-		memset(lx_codes, 0, (lx_codes_mask + 1) * sizeof *lx_codes);
+		memset(lx_codes, 0, (lx_codes_mask + 1) * sizeof(*lx_codes));
 		used = 0;
 	}
 	return lx_codes == &none ? grow() : 0;
@@ -118,8 +118,8 @@ static uint32_t define(const PyCodeObject *code)
 	struct lx_place place = {
 		.name = name,
 		.file = file,
-		.name_size = lx_text_of(code->co_qualname, name, sizeof name),
-		.file_size = lx_text_of(code->co_filename, file, sizeof file),
+		.name_size = lx_text_of(code->co_qualname, name, sizeof(name)),
+		.file_size = lx_text_of(code->co_filename, file, sizeof(file)),
 		.line = code->co_firstlineno > 0 ? (uint32_t)code->co_firstlineno : 0,
 		.domain = LX_DOMAIN_PYTHON,
 		.flags = code->co_flags & generator ? LX_LEXGION_GENERATOR : 0,
@@ -127,8 +127,8 @@ static uint32_t define(const PyCodeObject *code)
 
 	static const char greenlet[] = "greenlet/__init__.py";
 
-	if (place.file_size >= sizeof greenlet - 1 &&
-	    memcmp(file + place.file_size - (sizeof greenlet - 1), greenlet, sizeof greenlet - 1) == 0)
+	if (place.file_size >= sizeof(greenlet) - 1 &&
+	    memcmp(file + place.file_size - (sizeof(greenlet) - 1), greenlet, sizeof(greenlet) - 1) == 0)
 		lx_watch_stacks = true; /* it is being imported: no greenlet has run yet */
 	return lx_lexgion_define(&place);
 }

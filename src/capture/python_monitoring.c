@@ -166,7 +166,7 @@ static const struct event {
 	{"C_RAISE", on_c_raise, false, true},
 };
 
-#define EVENT_COUNT (sizeof events / sizeof *events)
+#define EVENT_COUNT (sizeof(events) / sizeof(*events))
 
 static PyTypeObject callback_type = {
 	PyVarObject_HEAD_INIT(NULL, 0).tp_name = "lextrace._core.callback",
@@ -192,7 +192,7 @@ static PyObject *monitoring(void)
 /* The tool id that is ours in the running interpreter, or -1. */
 static int our_tool(PyObject *module)
 {
-	for (size_t i = 0; i < sizeof tool_ids / sizeof *tool_ids; i++) {
+	for (size_t i = 0; i < sizeof(tool_ids) / sizeof(*tool_ids); i++) {
 		PyObject *name = PyObject_CallMethod(module, "get_tool", "i", tool_ids[i]);
 		bool ours = name && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "lextrace") == 0;
 
@@ -206,7 +206,7 @@ static int our_tool(PyObject *module)
 
 static int take_tool(PyObject *module)
 {
-	for (size_t i = 0; i < sizeof tool_ids / sizeof *tool_ids; i++) {
+	for (size_t i = 0; i < sizeof(tool_ids) / sizeof(*tool_ids); i++) {
 		PyObject *done = PyObject_CallMethod(module, "use_tool_id", "is", tool_ids[i], "lextrace");
 
 		if (done) {

@@ -29,7 +29,7 @@ static Py_tracefunc *chained_function(const PyThreadState *state, bool make)
 			return &at->function;
 	if (!make)
 		return NULL;
-	struct chained *added = PyMem_RawCalloc(1, sizeof *added);
+	struct chained *added = PyMem_RawCalloc(1, sizeof(*added));
 
 	if (!added)
 		return NULL;

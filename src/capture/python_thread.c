@@ -83,10 +83,10 @@ struct lx_thread *lx_python_thread_first(void)
 
 	thread->busy = 1; /* what is called here may free objects, and so run code of the program: not recorded */
 	if (keys_ready()) {
-		size_t size = name_in_table(name, sizeof name);
+		size_t size = name_in_table(name, sizeof(name));
 
 		if (size == 0)
-			size = name_in_bootstrap(lx_python_thread_state(), name, sizeof name);
+			size = name_in_bootstrap(lx_python_thread_state(), name, sizeof(name));
 		if (size > 0)
 			lx_thread_name(thread, name, size);
 		else if (thread->tid == (uint32_t)getpid())

@@ -23,7 +23,7 @@ bool lx_stack_grow(struct lx_thread *thread)
 	size_t space = used ? used * 2 : FIRST_CALLS;
 
 	thread->busy++;
-	struct lx_call *base = realloc(stack->base, space * sizeof *base);
+	struct lx_call *base = realloc(stack->base, space * sizeof(*base));
 
 	thread->busy--;
 	if (!base) {
@@ -89,7 +89,7 @@ static bool keep_regions(const struct lx_call *call, const struct lx_call *top, 
 
 	if (lx_regions_suspended + count > suspended_space) {
 		size_t space = (lx_regions_suspended + count) * 2;
-		struct suspended *larger = realloc(suspended, space * sizeof *larger);
+		struct suspended *larger = realloc(suspended, space * sizeof(*larger));
 
 		if (!larger)
 			return false;
@@ -177,7 +177,7 @@ void lx_stack_switch(struct lx_thread *thread, const void *root)
 	}
 	if (!found) {
 		thread->busy++;
-		found = calloc(1, sizeof *found);
+		found = calloc(1, sizeof(*found));
 		thread->busy--;
 		if (!found) {
 			thread->dropped++;

@@ -78,21 +78,21 @@ static uint64_t open_events(const char *folder)
 		struct lx_packet packet;
 		uint64_t words[LX_PACKET_MAX / 8];
 	} last;
-	const size_t header = sizeof last.packet / 8;
+	const size_t header = sizeof(last.packet) / 8;
 	uint64_t events = 0;
 
 	for (unsigned n = 0;; n++) {
 		char path[LX_PATH_SIZE + 64];
 
-		snprintf(path, sizeof path, "%s/lextrace/packet-%u", folder, n);
+		snprintf(path, sizeof(path), "%s/lextrace/packet-%u", folder, n);
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 		if (fd < 0)
 			return events;
-		ssize_t size = read(fd, &last, sizeof last);
+		ssize_t size = read(fd, &last, sizeof(last));
 		size_t words = last.packet.content_size / 64;
 
-		if (size >= (ssize_t)sizeof last.packet && last.packet.events == 0 && words >= header &&
+		if (size >= (ssize_t)sizeof(last.packet) && last.packet.events == 0 && words >= header &&
 		    words <= (size_t)size / 8)
 			events += count_events(last.words + header, words - header);
 		close(fd);
@@ -104,17 +104,17 @@ static void add_process(struct totals *totals, const char *folder)
 	char path[LX_PATH_SIZE + 64];
 	struct lx_state state;
 
-	snprintf(path, sizeof path, "%s/lextrace/state", folder);
+	snprintf(path, sizeof(path), "%s/lextrace/state", folder);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	if (read(fd, &state, sizeof state) == sizeof state && state.magic == LX_STATE_MAGIC) {
+	if (read(fd, &state, sizeof(state)) == sizeof(state) && state.magic == LX_STATE_MAGIC) {
 		totals->processes++;
 		totals->events += state.events + open_events(folder);
 		totals->bytes += state.bytes;
 		add_losses(totals, &state);
-		if (memcmp(state.uuid, lx_session.state->uuid, sizeof state.uuid) == 0)
+		if (memcmp(state.uuid, lx_session.state->uuid, sizeof(state.uuid)) == 0)
 			totals->own = true;
 		if (!state.ended) {
 			if (kill((pid_t)state.pid, 0) == 0 || errno == EPERM)
@@ -135,7 +135,7 @@ static void add_run(struct totals *totals)
 
 		if (entry->d_name[0] == '.')
 			continue;
-		if ((size_t)snprintf(folder, sizeof folder, "%s/%s", lx_session.run, entry->d_name) < sizeof folder)
+		if ((size_t)snprintf(folder, sizeof(folder), "%s/%s", lx_session.run, entry->d_name) < sizeof(folder))
 			add_process(totals, folder);
 	}
 	if (run)
@@ -152,7 +152,7 @@ static const char *short_path(const char *path)
 	static char cwd[LX_PATH_SIZE];
 	size_t size;
 
-	if (!getcwd(cwd, sizeof cwd))
+	if (!getcwd(cwd, sizeof(cwd)))
 		return path;
 	size = strlen(cwd);
 	return strncmp(path, cwd, size) == 0 && path[size] == '/' ? path + size + 1 : path;
@@ -168,8 +168,8 @@ static size_t put_fate(char *line, size_t size, const struct totals *totals)
 	char lost[LX_NUMBER_SIZE], moment[LX_NUMBER_SIZE];
 
 	if (totals->lost)
-		return (size_t)snprintf(line, size, "LOST %s (%s at %s)", lx_format_count(lost, sizeof lost, totals->lost),
-					texts[totals->cause], lx_format_seconds(moment, sizeof moment, totals->lost_after));
+		return (size_t)snprintf(line, size, "LOST %s (%s at %s)", lx_format_count(lost, sizeof(lost), totals->lost),
+					texts[totals->cause], lx_format_seconds(moment, sizeof(moment), totals->lost_after));
 	if (totals->no_exit)
 		return (size_t)snprintf(line, size, "none lost (%u ended without an exit, read as %s)", totals->no_exit,
 					totals->no_exit == 1 ? "it is" : "they are");
@@ -188,17 +188,17 @@ void lx_closing_line(void)
 	    now.st_ino != stderr_at_start.st_ino)
 		return;
 	add_run(&totals);
-	lx_format_seconds(time, sizeof time, (double)(state->end.monotonic - state->start.monotonic));
-	size_t used = (size_t)snprintf(line, sizeof line, "lextrace: %s event%s of %s in %s, %s, ",
-				       lx_format_count(events, sizeof events, totals.events), totals.events == 1 ? "" : "s",
-				       lx_format_plural(processes, sizeof processes, totals.processes, "process"), time,
-				       lx_format_bytes(bytes, sizeof bytes, totals.bytes));
+	lx_format_seconds(time, sizeof(time), (double)(state->end.monotonic - state->start.monotonic));
+	size_t used = (size_t)snprintf(line, sizeof(line), "lextrace: %s event%s of %s in %s, %s, ",
+				       lx_format_count(events, sizeof(events), totals.events), totals.events == 1 ? "" : "s",
+				       lx_format_plural(processes, sizeof(processes), totals.processes, "process"), time,
+				       lx_format_bytes(bytes, sizeof(bytes), totals.bytes));
 
-	used += put_fate(line + used, sizeof line - used, &totals);
+	used += put_fate(line + used, sizeof(line) - used, &totals);
 	if (totals.running)
-		used += (size_t)snprintf(line + used, sizeof line - used, " (%u still running)", totals.running);
-	used += (size_t)snprintf(line + used, sizeof line - used, ": lextrace report %s\n", short_path(lx_session.run));
-	if (used > sizeof line - 1)
-		used = sizeof line - 1;
+		used += (size_t)snprintf(line + used, sizeof(line) - used, " (%u still running)", totals.running);
+	used += (size_t)snprintf(line + used, sizeof(line) - used, ": lextrace report %s\n", short_path(lx_session.run));
+	if (used > sizeof(line) - 1)
+		used = sizeof(line) - 1;
 	lx_write_quietly(2, line, used);
 }

@@ -38,7 +38,7 @@ static XXH128_hash_t fingerprint(const struct lx_place *place)
 	XXH3_state_t state;
 
 	XXH3_128bits_reset(&state);
-	XXH3_128bits_update(&state, head, sizeof head);
+	XXH3_128bits_update(&state, head, sizeof(head));
 	XXH3_128bits_update(&state, place->name, place->name_size);
 	XXH3_128bits_update(&state, place->file, place->file_size);
 	return XXH3_128bits_digest(&state);
@@ -56,7 +56,7 @@ static struct known *find(struct known *in, size_t space, uint64_t low, uint64_t
 static bool table_grow(void)
 {
 	size_t space = table_space ? table_space * 2 : 4096;
-	struct known *larger = calloc(space, sizeof *larger);
+	struct known *larger = calloc(space, sizeof(*larger));
 
 	if (!larger)
 		return false;
@@ -170,9 +170,9 @@ int lx_metadata_write(void)
 	if (map == MAP_FAILED)
 		return -EIO;
 	metadata.definitions = map;
-	snprintf(target, sizeof target, "%s/metadata", lx_session.folder);
+	snprintf(target, sizeof(target), "%s/metadata", lx_session.folder);
 	/* Not beside it: CTF readers take each file there for a stream. */
-	snprintf(temporary, sizeof temporary, "%s/lextrace/metadata.new", lx_session.folder);
+	snprintf(temporary, sizeof(temporary), "%s/lextrace/metadata.new", lx_session.folder);
 	int error = lx_file_replace(target, temporary, produce_metadata, &metadata);
 
 	munmap(map, metadata.size);
@@ -188,7 +188,7 @@ static int copy_definitions(const char *from)
 	char source[LX_PATH_SIZE + 32];
 	uint64_t at = 0, size = window_at + window_used;
 
-	snprintf(source, sizeof source, "%s/lextrace/lexgions", from);
+	snprintf(source, sizeof(source), "%s/lextrace/lexgions", from);
 	int fd = open(source, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
@@ -196,7 +196,7 @@ static int copy_definitions(const char *from)
 	int error = 0;
 
 	while (!error && at < size) {
-		size_t part = size - at < sizeof buffer ? (size_t)(size - at) : sizeof buffer;
+		size_t part = size - at < sizeof(buffer) ? (size_t)(size - at) : sizeof(buffer);
 		ssize_t done = pread(fd, buffer, part, (off_t)at);
 
 		if (done <= 0)
@@ -214,7 +214,7 @@ int lx_lexgions_open(const char *folder, const char *from)
 	static const struct lx_place unknown = {.name = "<unknown>", .file = "", .name_size = 9, .domain = LX_DOMAIN_LEXTRACE};
 	int error;
 
-	snprintf(path, sizeof path, "%s/lextrace/lexgions", folder);
+	snprintf(path, sizeof(path), "%s/lextrace/lexgions", folder);
 	if (from) {
 		error = copy_definitions(from);
 		if (error)
@@ -227,7 +227,7 @@ int lx_lexgions_open(const char *folder, const char *from)
 	}
 	lx_lexgions_forget(); /* of a session that did not get as far, or of the parent */
 	if (table)
-		memset(table, 0, table_space * sizeof *table);
+		memset(table, 0, table_space * sizeof(*table));
 	table_used = 0;
 	window_at = window_used = 0;
 	error = write_definition(0, &unknown);

@@ -42,7 +42,7 @@ void lx_loss_count(struct lx_slot *slot, enum lx_loss cause, uint64_t events, ui
 
 static uint64_t events_of(const struct lx_slot *slot, const struct lx_thread *thread)
 {
-	return (slot->packet->content_size / 8 - sizeof *slot->packet - thread->extra) / LX_EVENT_SIZE;
+	return (slot->packet->content_size / 8 - sizeof(*slot->packet) - thread->extra) / LX_EVENT_SIZE;
 }
 
 void lx_packet_reset(struct lx_slot *slot, struct lx_thread *thread, uint64_t ticks)
@@ -50,9 +50,9 @@ void lx_packet_reset(struct lx_slot *slot, struct lx_thread *thread, uint64_t ti
 	struct lx_packet *packet = slot->packet;
 
 	/* Emptied before it is renumbered: a kill in between leaves an empty copy, which readers pass over. */
-	__atomic_store_n(&packet->content_size, sizeof *packet * 8, __ATOMIC_RELEASE);
+	__atomic_store_n(&packet->content_size, sizeof(*packet) * 8, __ATOMIC_RELEASE);
 	packet->magic = LX_CTF_MAGIC;
-	memcpy(packet->uuid, lx_session.state->uuid, sizeof packet->uuid);
+	memcpy(packet->uuid, lx_session.state->uuid, sizeof(packet->uuid));
 	packet->stream_id = 0;
 	packet->timestamp_begin = packet->timestamp_end = ticks;
 	packet->packet_size = slot->size * 8;
@@ -67,7 +67,7 @@ void lx_packet_reset(struct lx_slot *slot, struct lx_thread *thread, uint64_t ti
 		packet->lost[i] = slot->lost[i];
 		packet->events_discarded += slot->lost[i];
 	}
-	memcpy(packet->thread_name, thread->name, sizeof packet->thread_name);
+	memcpy(packet->thread_name, thread->name, sizeof(packet->thread_name));
 	__atomic_store_n(&packet->packet_seq_num, slot->appended, __ATOMIC_RELEASE);
 
 	thread->packet = packet;

@@ -63,12 +63,12 @@ static void describe(const struct lx_session_options *options)
 	text.bytes = NULL;
 	uname(&name);
 	put_string(&text, "host", name.nodename);
-	snprintf(line, sizeof line, "%s %s %s", name.sysname, name.release, name.machine);
+	snprintf(line, sizeof(line), "%s %s %s", name.sysname, name.release, name.machine);
 	put_string(&text, "system", line);
-	snprintf(line, sizeof line, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+	snprintf(line, sizeof(line), "%ld", sysconf(_SC_NPROCESSORS_ONLN));
 	put_string(&text, "cpus", line);
 	put(&text, "argv", options->argv, options->argv_size);
-	put_string(&text, "cwd", getcwd(cwd, sizeof cwd));
+	put_string(&text, "cwd", getcwd(cwd, sizeof(cwd)));
 	put_string(&text, "executable", options->executable);
 	put_string(&text, "python", options->python);
 	put_string(&text, "program", options->program);
@@ -99,12 +99,12 @@ static int make_folder(void)
 		char number[16] = "", inner[LX_PATH_SIZE + 16];
 
 		if (n > 1)
-			snprintf(number, sizeof number, "-%u", n);
-		if (snprintf(lx_session.folder, sizeof lx_session.folder, "%s/%.64s-%d%s", lx_session.run, name.nodename,
-			     (int)getpid(), number) >= (int)sizeof lx_session.folder)
+			snprintf(number, sizeof(number), "-%u", n);
+		if (snprintf(lx_session.folder, sizeof(lx_session.folder), "%s/%.64s-%d%s", lx_session.run, name.nodename,
+			     (int)getpid(), number) >= (int)sizeof(lx_session.folder))
 			return -ENAMETOOLONG;
 		if (mkdir(lx_session.folder, 0777) == 0) {
-			snprintf(inner, sizeof inner, "%s/lextrace", lx_session.folder);
+			snprintf(inner, sizeof(inner), "%s/lextrace", lx_session.folder);
 			return mkdir(inner, 0777) == 0 ? 0 : -errno;
 		}
 		if (errno != EEXIST)
@@ -118,7 +118,7 @@ static int map_state(void)
 	char path[LX_PATH_SIZE + 32];
 	void *map;
 
-	snprintf(path, sizeof path, "%s/lextrace/state", lx_session.folder);
+	snprintf(path, sizeof(path), "%s/lextrace/state", lx_session.folder);
 	int error = lx_file_map(path, 0, LX_STATE_SIZE, NULL, &map);
 
 	if (error)
@@ -127,12 +127,12 @@ static int map_state(void)
 		munmap(lx_session.state, LX_STATE_SIZE);
 	struct lx_state *state = lx_session.state = map;
 
-	memset(state, 0, sizeof *state);
+	memset(state, 0, sizeof(*state));
 	state->version = LX_FORMAT_VERSION;
 	state->pid = (uint32_t)getpid();
 	state->parent_pid = (uint32_t)getppid();
-	if (getrandom(state->uuid, sizeof state->uuid, GRND_NONBLOCK) != sizeof state->uuid)
-		memcpy(state->uuid, &(uint64_t[2]){lx_ticks(), lx_clock_ns(CLOCK_REALTIME)}, sizeof state->uuid);
+	if (getrandom(state->uuid, sizeof(state->uuid), GRND_NONBLOCK) != sizeof(state->uuid))
+		memcpy(state->uuid, &(uint64_t[2]){lx_ticks(), lx_clock_ns(CLOCK_REALTIME)}, sizeof(state->uuid));
 	state->uuid[6] = (uint8_t)((state->uuid[6] & 0x0f) | 0x40); /* version 4 */
 	state->uuid[8] = (uint8_t)((state->uuid[8] & 0x3f) | 0x80);
 	state->clock_kind = lx_clock_is_tsc ? LX_CLOCK_TSC : LX_CLOCK_MONOTONIC;
@@ -147,7 +147,7 @@ static void leave_state(void)
 
 	if (lx_session.state != &fallback_state)
 		munmap(lx_session.state, LX_STATE_SIZE);
-	memset(&fallback_state, 0, sizeof fallback_state);
+	memset(&fallback_state, 0, sizeof(fallback_state));
 	fallback_state.clock_frequency = frequency;
 	lx_session.state = &fallback_state;
 }
@@ -159,11 +159,11 @@ static void remove_folder(void)
 					    "lextrace/process.new", "lextrace/lexgions", "lextrace/state"};
 	char path[LX_PATH_SIZE + 32];
 
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		snprintf(path, sizeof path, "%s/%s", lx_session.folder, parts[i]);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		snprintf(path, sizeof(path), "%s/%s", lx_session.folder, parts[i]);
 		unlink(path);
 	}
-	snprintf(path, sizeof path, "%s/lextrace", lx_session.folder);
+	snprintf(path, sizeof(path), "%s/lextrace", lx_session.folder);
 	rmdir(path);
 	rmdir(lx_session.folder);
 }
@@ -186,23 +186,23 @@ static int open_process(const char *from, const struct lx_clock_sample *clock_ba
 	if (!error) {
 		lx_session.state->clock_frequency =
 			frequency ? frequency : lx_clock_frequency(clock_base, &lx_session.state->start);
-		snprintf(path, sizeof path, "%s/lextrace/process", lx_session.folder);
-		snprintf(temporary, sizeof temporary, "%s/lextrace/process.new", lx_session.folder);
+		snprintf(path, sizeof(path), "%s/lextrace/process", lx_session.folder);
+		snprintf(temporary, sizeof(temporary), "%s/lextrace/process.new", lx_session.folder);
 		error = lx_file_replace(path, temporary, produce_description, NULL);
 	}
 	if (!error)
 		error = lx_metadata_write();
 	if (error) {
 		leave_state();
-		memcpy(fallback_state.lost, before.lost, sizeof before.lost);
+		memcpy(fallback_state.lost, before.lost, sizeof(before.lost));
 		remove_folder();
 		return error;
 	}
-	memcpy(lx_session.state->lost, before.lost, sizeof before.lost);
-	memcpy(lx_session.state->lost_at, before.lost_at, sizeof before.lost_at);
+	memcpy(lx_session.state->lost, before.lost, sizeof(before.lost));
+	memcpy(lx_session.state->lost_at, before.lost_at, sizeof(before.lost_at));
 	/* The magic number comes last: a folder without it was never used. */
 	__atomic_store_n(&lx_session.state->magic, LX_STATE_MAGIC, __ATOMIC_RELEASE);
-	memset(&fallback_state, 0, sizeof fallback_state);
+	memset(&fallback_state, 0, sizeof(fallback_state));
 	lx_session.owner = (int)getpid();
 	lx_session.next_thread = 1; /* 0 is the main thread's */
 	lx_session.epoch++;
@@ -240,7 +240,7 @@ static void after_fork_child(void)
 {
 	lx_threads_after_fork();
 	lx_regions_forget();
-	memcpy(parent_folder, lx_session.folder, sizeof parent_folder);
+	memcpy(parent_folder, lx_session.folder, sizeof(parent_folder));
 	leave_state();
 	lx_session.attempts = 0;
 	lx_session.forked = true;
@@ -279,8 +279,8 @@ static void note_losses(void)
 		lost += lx_session.state->lost[i];
 	if (lost == 0)
 		return;
-	snprintf(path, sizeof path, "%s/notes", lx_session.run);
-	int size = snprintf(line, sizeof line, "process %d: no trace folder could be made (%s): %llu events lost\n",
+	snprintf(path, sizeof(path), "%s/notes", lx_session.run);
+	int size = snprintf(line, sizeof(line), "process %d: no trace folder could be made (%s): %llu events lost\n",
 			    (int)getpid(), strerror(-lx_session.error), lost);
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
 
@@ -334,7 +334,7 @@ int lx_session_start(const struct lx_session_options *options)
 	if (error)
 		goto end;
 	strcpy(lx_session.run, options->run);
-	snprintf(lx_session.program, sizeof lx_session.program, "%s", options->program);
+	snprintf(lx_session.program, sizeof(lx_session.program), "%s", options->program);
 	lx_session.sink = options->null_sink ? &lx_sink_null : &lx_sink_ctf;
 	lx_session.follow = options->follow;
 	lx_session.announce = lx_session.announce || options->announce; /* a later session of the root process says it, too */

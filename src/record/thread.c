@@ -61,7 +61,7 @@ struct lx_thread *lx_thread_get(void)
 		return thread;
 	making = true;
 	pthread_once(&thread_key_once, make_key);
-	thread = calloc(1, sizeof *thread);
+	thread = calloc(1, sizeof(*thread));
 	if (thread) {
 		thread->tid = (uint32_t)syscall(SYS_gettid);
 		thread->next_stack = 1;
@@ -93,15 +93,15 @@ void lx_unlock(void)
 
 void lx_thread_name(struct lx_thread *thread, const char *name, size_t size)
 {
-	if (size > sizeof thread->name - 1) {
-		size = sizeof thread->name - 1;
+	if (size > sizeof(thread->name) - 1) {
+		size = sizeof(thread->name) - 1;
 		while (size > 0 && ((unsigned char)name[size] & 0xC0) == 0x80) /* not inside a character */
 			size--;
 	}
-	memset(thread->name, 0, sizeof thread->name);
+	memset(thread->name, 0, sizeof(thread->name));
 	memcpy(thread->name, name, size);
 	if (thread->limit)
-		memcpy(thread->packet->thread_name, thread->name, sizeof thread->name);
+		memcpy(thread->packet->thread_name, thread->name, sizeof(thread->name));
 }
 
 /* A free slot, or a new one with address space of its own. */
@@ -112,7 +112,7 @@ static struct lx_slot *take_slot(void)
 
 	for (struct lx_slot **at = &lx_session.slots;; at = &(*at)->next) {
 		if (!*at) {
-			slot = calloc(1, sizeof *slot);
+			slot = calloc(1, sizeof(*slot));
 			if (!slot)
 				return NULL;
 			slot->packet = mmap(NULL, LX_PACKET_MAX, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -152,7 +152,7 @@ int lx_thread_attach(struct lx_thread *thread, enum lx_loss *loss)
 		}
 		slot->size = LX_PACKET_MIN;
 		slot->file_size = slot->appended = 0;
-		memset(slot->lost, 0, sizeof slot->lost);
+		memset(slot->lost, 0, sizeof(slot->lost));
 		slot->epoch = lx_session.epoch;
 	}
 	if (thread->epoch != lx_session.epoch) {

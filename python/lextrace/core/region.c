@@ -55,7 +55,7 @@ static PyObject *region_enter(struct region *self, PyObject *Py_UNUSED(none))
 	if (self->generation != lx_session_generation) {
 		static char name[LX_DEFINITION_TEXT_MAX + 4]; /* the GIL is held; the stack may be a small one */
 
-		self->word = lx_region_word(name, lx_text_of(self->name, name, sizeof name));
+		self->word = lx_region_word(name, lx_text_of(self->name, name, sizeof(name)));
 		if (self->word)
 			self->generation = lx_session_generation;
 	}
