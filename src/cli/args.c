@@ -61,8 +61,19 @@ static const char *nearest_choice(const char *choices, const char *word, char *c
 	return lx_nearest(word, names, count);
 }
 
+const char *lx_option_spelled(const struct lx_option *option, bool by_letter)
+{
+	static char spelled[40];
+
+	if (by_letter)
+		snprintf(spelled, sizeof(spelled), "-%c", option->letter);
+	else
+		snprintf(spelled, sizeof(spelled), "--%s", option->name);
+	return spelled;
+}
+
 /* Checks a value, or each part of a list "a,b", against the option's choices. */
-static int check_choices(const struct lx_option *option, const char *value)
+static int check_choices(const struct lx_option *option, bool by_letter, const char *value)
 {
 	bool list = option->value && strchr(option->value, ',');
 
@@ -77,10 +88,10 @@ static int check_choices(const struct lx_option *option, const char *value)
 			const char *near = nearest_choice(option->choices, word, copy, sizeof(copy));
 
 			if (strncmp(option->value, "COLUMN", 6) == 0)
-				lx_error("--%s: no column %s%s%s%s (%s)", option->name, word, near ? "; did you mean " : "",
+				lx_error("%s: no column %s%s%s%s (%s)", lx_option_spelled(option, by_letter), word, near ? "; did you mean " : "",
 					 near ? near : "", near ? "?" : "", option->choices);
 			else
-				lx_error("--%s: %s? One of %s", option->name, word, option->choices);
+				lx_error("%s: %s? One of %s", lx_option_spelled(option, by_letter), word, option->choices);
 			return LX_STATUS_USAGE;
 		}
 		part += size;
@@ -145,7 +156,7 @@ struct parser {
 	bool help;
 };
 
-static int set_option(struct parser *parser, int number, const char *attached)
+static int set_option(struct parser *parser, int number, bool by_letter, const char *attached)
 {
 	const struct lx_option *option = &parser->command->options[number];
 	const char *value = attached;
@@ -156,15 +167,17 @@ static int set_option(struct parser *parser, int number, const char *attached)
 	}
 	if (option->value && !attached) {
 		if (parser->at >= parser->argc) {
-			lx_error("%s: --%s needs a value: --%s %s", parser->command->name, option->name, option->name,
-				 option->value);
+			const char *spelled = lx_option_spelled(option, by_letter);
+
+			lx_error("%s: %s needs a value: %s %s", parser->command->name, spelled, spelled, option->value);
 			return LX_STATUS_USAGE;
 		}
 		value = parser->argv[parser->at++];
 	}
 	parser->args->value[number] = value ? value : "";
+	parser->args->by_letter[number] = by_letter;
 	parser->ended = parser->ended || takes_the_rest(option);
-	return check_choices(option, value);
+	return check_choices(option, by_letter, value);
 }
 
 static int long_option(struct parser *parser, char *word)
@@ -174,7 +187,7 @@ static int long_option(struct parser *parser, char *word)
 	const char *next = parser->at < parser->argc ? parser->argv[parser->at] : NULL;
 
 	if (number >= 0)
-		return set_option(parser, number, word[2 + size] ? word + 3 + size : NULL);
+		return set_option(parser, number, false, word[2 + size] ? word + 3 + size : NULL);
 	parser->help = strcmp(word, "--help") == 0;
 	return parser->help ? LX_STATUS_OK : unknown_option(parser->command, word, next);
 }
@@ -192,7 +205,7 @@ static int short_options(struct parser *parser, const char *word)
 			return parser->help ? LX_STATUS_OK : unknown_option(parser->command, wrong, NULL);
 		}
 		bool takes = parser->command->options[number].value;
-		int status = set_option(parser, number, takes && letter[1] ? letter + 1 : NULL);
+		int status = set_option(parser, number, true, takes && letter[1] ? letter + 1 : NULL);
 
 		if (status != LX_STATUS_OK || takes)
 			return status;

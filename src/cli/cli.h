@@ -26,6 +26,7 @@ struct lx_option {
 /* What was given. value[i] belongs to command->options[i]: NULL not given, "" a switch, else its text. */
 struct lx_args {
 	const char *value[LX_OPTIONS_MAX];
+	bool by_letter[LX_OPTIONS_MAX]; /* the value was given to "-n", not to "--top" */
 	char **words;         /* the words that are no options */
 	int word_count;
 };
@@ -51,6 +52,9 @@ extern const struct lx_command *const lx_commands[];
  * "--out=DIR", "-oDIR" all work; a prefix of an option's name does not.
  */
 int lx_args_parse(const struct lx_command *command, int argc, char **argv, struct lx_args *args, bool *done);
+
+/* "--top", or "-n" for by_letter: until the next call. */
+const char *lx_option_spelled(const struct lx_option *option, bool by_letter);
 
 /* "lextrace: …\n" to stderr; red "lextrace:" on a terminal. */
 void lx_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -28,7 +28,9 @@ static void print_process(const struct lx_repaired *process)
 	const char *comma = "";
 
 	printf("%s: ", process->name);
-	if (process->running)
+	if (process->failed)
+		printf("not whole yet%s", changed(process) ? ": " : "");
+	else if (process->running)
 		printf("still running, left as it is");
 	else if (!changed(process))
 		printf("whole");
@@ -64,6 +66,8 @@ static void print_json(const char *path, const struct lx_repair_result *result)
 		lx_json_string(&json, process->name);
 		lx_json_key(&json, "running");
 		lx_json_bool(&json, process->running);
+		lx_json_key(&json, "failed");
+		lx_json_bool(&json, process->failed);
 		lx_json_key(&json, "packets_added");
 		lx_json_u64(&json, process->packets);
 		lx_json_key(&json, "events_added");
@@ -93,7 +97,7 @@ static int run_repair(const struct lx_command *command, const struct lx_args *ar
 	int error = lx_repair(path, &result, message, sizeof(message));
 
 	for (size_t i = 0; i < result.count; i++)
-		repaired += changed(&result.processes[i]);
+		repaired += changed(&result.processes[i]) && !result.processes[i].failed;
 	if (args->value[JSON]) {
 		print_json(path, &result);
 	} else if (result.count) {

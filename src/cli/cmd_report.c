@@ -39,15 +39,17 @@ static const struct lx_option options[] = {
 };
 
 /* A number from 0 on; false after a message. */
-static bool read_number(const char *option, const char *text, double limit, double *value)
+static bool read_number(const struct lx_args *args, int option, double limit, double *value)
 {
+	const char *text = args->value[option];
 	char *end;
 
 	if (!text)
 		return true;
 	*value = strtod(text, &end);
 	if (end == text || *end || !(*value >= 0 && *value <= limit)) {
-		lx_error("--%s: %s is no number from 0 to %.0f", option, text, limit);
+		lx_error("%s: %s is no number from 0 to %.0f", lx_option_spelled(&options[option], args->by_letter[option]), text,
+			 limit);
 		return false;
 	}
 	return true;
@@ -81,9 +83,9 @@ static bool read_options(struct lx_report *report, const struct lx_args *args)
 	double top = args->value[JSON] ? 0 : 20, depth = 0;
 
 	report->min = args->value[JSON] ? 0 : 1;
-	if (!one_answer(args) || !read_number("top", args->value[TOP], 1e15, &top) ||
-	    !read_number("min", args->value[MIN], 100, &report->min) ||
-	    !read_number("depth", args->value[DEPTH], 1e9, &depth))
+	if (!one_answer(args) || !read_number(args, TOP, 1e15, &top) ||
+	    !read_number(args, MIN, 100, &report->min) ||
+	    !read_number(args, DEPTH, 1e9, &depth))
 		return false;
 	report->top = (uint64_t)top;
 	report->depth = (uint32_t)depth;

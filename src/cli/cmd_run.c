@@ -15,7 +15,7 @@ enum { OUT, CONFIG, FORCE, NO_FOLLOW, FOLLOW, C_CALLS, REPORT, QUIET, MODULE };
 
 static const struct lx_option options[] = {
 	[OUT] = { "out", 'o', "DIR", "folder of the run (default: the next free lextrace-PROGRAM-N here)", NULL },
-	[CONFIG] = { "config", 'c', "FILE", "what is recorded: a configuration file", NULL },
+	[CONFIG] = { "config", 'c', "FILE", "a configuration file; this version does not read it yet: everything is recorded", NULL },
 	[FORCE] = { "force", 0, NULL, "replace the run that is at DIR", NULL },
 	[NO_FOLLOW] = { "no-follow", 0, NULL, "do not trace the processes that the program starts", NULL },
 	[FOLLOW] = { "follow", 0, NULL, "trace them too (the default)", NULL },
@@ -188,6 +188,8 @@ static int run_command(const struct lx_command *command, const struct lx_args *a
 	status = lx_run_folder_make(args->value[OUT], args->value[FORCE], run.target.program, &run.folder);
 	if (status != 0)
 		return status;
+	if (run.config)
+		lx_error("%s: configuration files are not read by this version: everything is recorded", args->value[CONFIG]);
 	if (args->value[REPORT])
 		return lx_run_and_report(child, &run, &run.folder, quiet);
 	return become(&run, quiet);
@@ -200,12 +202,13 @@ const struct lx_command lx_cmd_run = {
 	.description =
 		"Runs a program and records every call of its Python functions, in all its threads and in the processes "
 		"that it starts. TARGET is the first word that is no option; all words after it belong to the program. "
-		"It is a Python file, which the Python that lextrace is installed in runs, or any command, found as a "
-		"shell finds it.\n"
+		"It is a Python file or any command, found as a shell finds it. A file app.py is run by the Python that lextrace "
+		"is installed in; for a program's own environment: lextrace run venv/bin/python app.py\n"
 		"\n"
 		"The program behaves as if it were not traced: its output, its exit status, its signals. When it ends, one "
 		"line on stderr says how much was recorded and names the command that shows it. What was recorded is safe "
-		"however the program ends.\n"
+		"however the program ends. A program that ends by os._exit, exec or a signal prints no such line; with --report "
+		"there is always one.\n"
 		"\n"
 		"The exit status is that of the program; 125 when lextrace could not start, 126 when the program cannot be "
 		"executed, 127 when it was not found.\n",

@@ -34,8 +34,31 @@ struct choice {
 	uint64_t matches; /* lexgions that fit --match */
 };
 
+/* The event that a wrong name comes near to, with "python:" or without it. */
+static const char *nearest_event(const char *word)
+{
+	const char *whole[LX_EV_COUNT], *parts[LX_EV_COUNT], *near;
+
+	for (uint32_t kind = 0; kind < LX_EV_COUNT; kind++) {
+		whole[kind] = lx_event_name(kind);
+		parts[kind] = strchr(whole[kind], ':') + 1;
+	}
+	near = lx_nearest(word, whole, LX_EV_COUNT);
+	if (near)
+		return near;
+	for (uint32_t kind = 0; kind < LX_EV_COUNT; kind++)
+		if (strcmp(parts[kind], word) == 0)
+			return whole[kind];
+	near = lx_nearest(word, parts, LX_EV_COUNT);
+	for (uint32_t kind = 0; kind < LX_EV_COUNT; kind++)
+		if (near == parts[kind])
+			return whole[kind];
+	return NULL;
+}
+
 static int bad_event(const char *pattern)
 {
+	const char *near = nearest_event(pattern);
 	char names[1024] = "";
 
 	for (uint32_t kind = 0; kind < LX_EV_COUNT; kind++) {
@@ -43,7 +66,8 @@ static int bad_event(const char *pattern)
 
 		snprintf(names + used, sizeof(names) - used, "%s%s", kind ? " " : "", lx_event_name(kind));
 	}
-	lx_error("--event: no event fits %s (%s)", pattern, names);
+	lx_error("--event: no event fits %s%s%s%s (%s)", pattern, near ? "; did you mean " : "", near ? near : "",
+		 near ? "?" : "", names);
 	return LX_STATUS_USAGE;
 }
 
@@ -64,7 +88,8 @@ static int read_options(struct choice *choice, const struct lx_args *args)
 	if (limit) {
 		choice->limit = strtoull(limit, &end, 10);
 		if (end == limit || *end || *limit == '-') {
-			lx_error("--limit: %s is no number of lines", limit);
+			lx_error("%s: %s is no number of lines",
+				 lx_option_spelled(&options[LIMIT], args->by_letter[LIMIT]), limit);
 			return LX_STATUS_USAGE;
 		}
 	}
@@ -229,6 +254,15 @@ static int answer(struct choice *choice, const struct lx_args *args)
 	return lx_output_end(&choice->view.out, print_events(choice));
 }
 
+static int begins_after(const struct lx_trace *trace, const char *from)
+{
+	char end[LX_NUMBER_SIZE];
+
+	lx_error("--from: %s is after the end of the run, which lasts %s", from,
+		 lx_format_seconds(end, sizeof(end), (double)(trace->last - trace->first)));
+	return LX_STATUS_FAILED;
+}
+
 static int run(const struct lx_command *command, const struct lx_args *args)
 {
 	struct choice choice = { .to = UINT64_MAX };
@@ -243,7 +277,9 @@ static int run(const struct lx_command *command, const struct lx_args *args)
 	if (!trace)
 		return LX_STATUS_FAILED;
 	choice.view.pass.trace = trace;
-	if (read_moment(&choice, args, FROM, &choice.from) && read_moment(&choice, args, TO, &choice.to))
+	if (args->value[FROM] && read_moment(&choice, args, FROM, &choice.from) && choice.from > trace->last)
+		status = begins_after(trace, args->value[FROM]);
+	else if (read_moment(&choice, args, FROM, &choice.from) && read_moment(&choice, args, TO, &choice.to))
 		status = answer(&choice, args);
 	else
 		status = LX_STATUS_USAGE;

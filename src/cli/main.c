@@ -1,14 +1,32 @@
 /* The program: finds the command and hands the other words to it. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/run.h"
 #include "cli/runs.h"
 #include "lextrace/version.h"
 
 #define COMMANDS_MAX 32
+
+/* Could the word be meant for run? Words of other tools' commands, which are programs too, were meant for us. */
+static bool is_program(const char *word)
+{
+	static const char *const taken[] = { "html", "top", "config", "diff" };
+
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (strcmp(word, taken[i]) == 0)
+			return false;
+	char *path = strpbrk(word, "./") ? NULL : lx_path_search(word);
+	bool found = path || strpbrk(word, "./") || access(word, F_OK) == 0;
+
+	free(path);
+	return found;
+}
 
 /* Words that no command has: what was meant? */
 static int unknown_command(const char *word)
@@ -28,8 +46,10 @@ static int unknown_command(const char *word)
 
 	if (near)
 		lx_error("no command %s; did you mean %s?", word, near);
-	else
+	else if (is_program(word))
 		lx_error("no command %s; to trace a program: lextrace run %s", word, word);
+	else
+		lx_error("no command %s; lextrace --help lists them", word);
 	return LX_STATUS_USAGE;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/run.h"
 #include "cli/runs.h"
@@ -109,8 +110,11 @@ static int cannot_make(const char *path, bool ours)
 {
 	int reason = errno;
 	const char *slash = strrchr(path, '/');
+	char *above = slash && slash > path ? strndup(path, (size_t)(slash - path)) : NULL;
+	bool missing = reason == ENOENT && above && access(above, F_OK) != 0;
 
-	if (reason == ENOENT && slash && slash > path) /* as typed: the folder that should hold it */
+	free(above);
+	if (missing) /* as typed: the folder that should hold it */
 		lx_error("cannot make %s: no such folder %.*s", path, (int)(slash - path), path);
 	else
 		lx_error("cannot make %s: %s%s", path, strerror(reason), ours ? "; -o DIR puts the run elsewhere" : "");

@@ -169,7 +169,19 @@ struct line {
 	size_t owed; /* blanks due before the next text: none stand at a line's end */
 	char *cut;   /* room for any cell */
 	size_t cut_size;
+	char hintless[80];
 };
+
+/* "12 more (--top 0 shows all)": what to type goes before words are cut. */
+static const char *without_hint(struct line *line, enum lx_style style, const char *text, size_t room)
+{
+	const char *hint = style == LX_DIM ? strstr(text, " (--") : NULL;
+
+	if (!hint || lx_text_width(text) <= room)
+		return text;
+	snprintf(line->hintless, sizeof(line->hintless), "%.*s", (int)(hint - text), text);
+	return line->hintless;
+}
 
 static void print_cell(struct line *line, enum lx_cell kind, size_t width, bool last, enum lx_style style, const char *text)
 {
@@ -180,6 +192,7 @@ static void print_cell(struct line *line, enum lx_cell kind, size_t width, bool 
 		lx_text_cut_head(line->cut, line->cut_size, text, room);
 		text = line->cut;
 	} else if (out->width && kind != LX_RIGHT) {
+		text = without_hint(line, style, text, room);
 		lx_text_cut_middle(line->cut, line->cut_size, text, room);
 		text = line->cut;
 	}

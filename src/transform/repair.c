@@ -247,6 +247,7 @@ int lx_repair(const char *path, struct lx_repair_result *result, char *message, 
 		result->count++;
 		error = done->name ? repair_folder(trace->processes[i].folder, done, message, size) :
 				     complain(-ENOMEM, path, message, size);
+		done->failed = error != 0;
 	}
 	lx_trace_close(trace);
 	return error;

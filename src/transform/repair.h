@@ -9,6 +9,7 @@
 /* What was done to the folder of one process. */
 struct lx_repaired {
 	char *name;              /* of the folder */
+	bool failed;             /* the repair came to an error: part of it may be done */
 	bool running;            /* left alone: the process is still writing */
 	uint64_t packets, events; /* open packets that were appended, and what is in them */
 	uint64_t cut;            /* bytes at the ends of streams that were no whole packet */

@@ -15,6 +15,12 @@ lextrace report --min 5
 echo $?
 lextrace report --top -3
 echo $?
+lextrace report -n x
+echo $?
+lextrace report -s slef
+echo $?
+lextrace report -n
+echo $?
 lextrace report --process 77
 echo $?
 rm -r lextrace-app-1; lextrace report

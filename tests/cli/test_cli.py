@@ -361,3 +361,34 @@ def test_info_fits_the_terminal(place, columns):
     place("sample", "lextrace-app-1", "family")
     text, status = on_terminal(place, "lextrace", "info", "--no-pager", columns=columns)
     assert status == 0 and all(width(line) <= columns for line in text.split("\n\n")[0].splitlines()), text
+
+
+@pytest.mark.parametrize("words", [["report", "--top=2"], ["report", "--threads", "--top=1"]])
+def test_hint_goes_before_words_are_cut(place, words):
+    place("sample", "lextrace-app-1")
+    wide, _ = on_terminal(place, "lextrace", *words, "--no-pager", "--color=never", columns=132)
+    narrow, _ = on_terminal(place, "lextrace", *words, "--no-pager", "--color=never", columns=80)
+    assert re.search(r"\d more.* \(--top 0 shows all\)\n", wide)
+    assert re.search(r"\d more( functions)?( \(--top 0 shows all\))?\n", narrow), narrow
+
+
+def test_thread_without_a_name(place):
+    script = """import sys; sys.path.insert(0, sys.argv[1]); import sample, mktrace
+program = sample.Program("lextrace-app-1", 5000000); sample.define(program)
+sample.solve(sample.Thread(program, 0, ""), 1); program.process.end()"""
+    assert place(sys.executable, "-c", script, str(HERE)).returncode == 0
+    last = place("lextrace", "report", "--threads").stdout.decode().splitlines()[-1]
+    assert last.split()[-2:] == ["-", "app.py"]
+
+
+def test_repair_that_fails_says_no_whole(place):
+    place("sample", "lextrace-app-1", "family")
+    folder = next((place.folder / "lextrace-app-1").glob("*5000001*"))
+    (folder / "stream-0").unlink(missing_ok=True)
+    (folder / "stream-0").mkdir()  # nothing can be appended to it
+    done = place("lextrace", "repair", "--json")
+    failed = [process["failed"] for process in json.loads(done.stdout)["processes"]]
+    assert done.returncode == 1 and failed[-1] and not any(failed[:-1])
+    done = place("lextrace", "repair")
+    assert done.returncode == 1 and done.stderr
+    assert f"{folder.name}: not whole yet\n" in done.stdout.decode()

@@ -46,6 +46,10 @@ def test_version():
     (["repport"], "no command repport; did you mean report?"),
     (["RUN"], "no command RUN; did you mean run?"),
     (["app.py"], "no command app.py; to trace a program: lextrace run app.py"),
+    (["top"], "no command top; lextrace --help lists them"),
+    (["diff"], "no command diff; lextrace --help lists them"),
+    (["nosuchtool"], "no command nosuchtool; lextrace --help lists them"),
+    (["sh"], "no command sh; to trace a program: lextrace run sh"),
     (["--bogus"], "no option --bogus before a command; see lextrace --help"),
     (["help", "exprt"], "no command exprt; did you mean export?"),
     (["report", "--srot", "self"], "report: no option --srot; did you mean --sort?"),
@@ -59,6 +63,33 @@ def test_version():
 def test_message_of_wrong_use(words, message, tmp_path):
     done = lx(*words, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"lextrace: {message}\n")
+
+
+@pytest.fixture
+def run_here(tmp_path):
+    """lextrace run in an empty folder, of programs that need no Python."""
+    (tmp_path / "home" / "boot").mkdir(parents=True)
+    environment = dict(os.environ, LEXTRACE_HOME=str(tmp_path / "home"))
+    return lambda *words: lx("run", *words, cwd=tmp_path, env=environment)
+
+
+def test_configuration_is_said_to_be_unread(run_here, tmp_path):
+    (tmp_path / "trace.conf").write_text("[Python.default]\n")
+    done = run_here("-c", "trace.conf", "sh", "-c", "echo begun >&2; exit 5")
+    assert done.returncode == 5
+    assert done.stderr == ("lextrace: trace.conf: configuration files are not read by this version: everything is recorded\n"
+                           "begun\n")
+    assert run_here("-c", "it's(1)", "true").stderr == (
+        "lextrace: -c names a configuration file, it's(1) is none; for code: lextrace run python -c 'it'\\''s(1)'\n")
+    done = run_here("-c", "nosuch.conf", "true")
+    assert (done.returncode, done.stderr) == (2, "lextrace: nosuch.conf: no such file; -c names a configuration file\n")
+
+
+def test_folder_that_cannot_be_made(run_here):
+    done = run_here("-o", "/proc/x", "true")
+    assert (done.returncode, done.stderr) == (125, "lextrace: cannot make /proc/x: No such file or directory\n")
+    done = run_here("-o", "nosuch/x", "true")
+    assert (done.returncode, done.stderr) == (125, "lextrace: cannot make nosuch/x: no such folder nosuch\n")
 
 
 def test_which_run(tmp_path):
