@@ -69,6 +69,7 @@ def test_message_of_wrong_use(words, message, tmp_path):
 def run_here(tmp_path):
     """lextrace run in an empty folder, of programs that need no Python."""
     (tmp_path / "home" / "boot").mkdir(parents=True)
+    (tmp_path / "home" / "boot" / "sitecustomize.py").touch()
     environment = dict(os.environ, LEXTRACE_HOME=str(tmp_path / "home"))
     return lambda *words: lx("run", *words, cwd=tmp_path, env=environment)
 
