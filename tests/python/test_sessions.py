@@ -362,6 +362,50 @@ def test_a_child_whose_descriptors_come_too_late(trace):
     assert "events lost" in tools.lextrace("info", result.folder).stdout
 
 
+@pytest.mark.parametrize("how", ["limit", "numbers"])
+def test_a_child_that_never_has_a_descriptor(trace, how):
+    """Its losses are told all the same: no lost event is silent."""
+    result = trace(STARVED + """
+    relieve = starve()
+    pid = os.fork()
+    if pid == 0:
+        for _ in range(10_000):
+            leaf()
+        sys.exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+    relieve()
+    """, args=[how], compare=False)
+    assert result.outcome() == (0, "", "")
+    found = re.search(r"^process \d+: no trace folder could be made .*: ([\d,]+) events lost$", result.run.notes, re.M)
+    assert found, (result.run.notes, len(result.run.processes), result.said)
+    assert 20_000 <= int(found[1].replace(",", "")) < 20_500
+
+
+# ---- Under `lextrace run` ----
+
+def test_the_recording_that_is_there_is_used(trace, api_env):
+    other = trace.tmp_path / "other"
+    result = trace("""
+        import sys, lextrace
+
+        def work(): pass
+
+        folder = lextrace.folder()
+        with lextrace.session(sys.argv[1]) as path:
+            work()
+        assert lextrace.active() and path == folder == lextrace.start(sys.argv[1])
+        work()
+        lextrace.stop()
+        assert not lextrace.active()
+        work()
+        with lextrace.session() as path:
+            work()
+        assert path == folder and not lextrace.active()
+    """, args=[other], env=api_env)
+    assert result.outcome() == (0, "", "") and not other.exists()
+    assert [begins(process)["work"] for process in result.run.processes] == [2, 1]
+
+
 # ---- Small stacks ----
 
 def test_a_small_thread_stack(trace, api_env):
