@@ -28,7 +28,8 @@ void lx_closing_remember_stderr(void)
 	stderr_known = fstat(2, &stderr_at_start) == 0;
 }
 
-void lx_write_quietly(int fd, const char *text, size_t size)
+/* write(2) that raises neither SIGPIPE nor SIGXFSZ in the program. */
+static void write_quietly(int fd, const char *text, size_t size)
 {
 	static const struct timespec at_once = {0, 0};
 	sigset_t raised, before, pending;
@@ -200,5 +201,5 @@ void lx_closing_line(void)
 	used += (size_t)snprintf(line + used, sizeof(line) - used, ": lextrace report %s\n", short_path(lx_session.run));
 	if (used > sizeof(line) - 1)
 		used = sizeof(line) - 1;
-	lx_write_quietly(2, line, used);
+	write_quietly(2, line, used);
 }

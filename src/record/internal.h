@@ -39,6 +39,7 @@ struct lx_session {
 	char run[LX_PATH_SIZE], folder[LX_PATH_SIZE];
 	char program[64];
 	struct lx_state *state;     /* mapped; memory of its own where there is no folder */
+	struct lx_state *ancestor;  /* in a forked child: the mapped state of the process it comes from */
 	char *process_text;         /* content of lextrace/process */
 	size_t process_size;
 	struct lx_thread *threads;
@@ -87,7 +88,5 @@ int lx_metadata_write(void);
 /* closing.c: the line on stderr at the end of a run. */
 void lx_closing_remember_stderr(void);
 void lx_closing_line(void);
-/* write(2) that raises neither SIGPIPE nor SIGXFSZ in the program. */
-void lx_write_quietly(int fd, const char *text, size_t size);
 
 #endif

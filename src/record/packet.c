@@ -30,7 +30,8 @@ enum lx_loss lx_loss_of_errno(int error)
 
 void lx_loss_count(struct lx_slot *slot, enum lx_loss cause, uint64_t events, uint64_t ticks)
 {
-	struct lx_state *state = lx_session.state;
+	/* A child that cannot open its folder has its losses counted where they are read: with the process it comes from. */
+	struct lx_state *state = lx_session.forked && lx_session.ancestor ? lx_session.ancestor : lx_session.state;
 
 	if (events == 0)
 		return;

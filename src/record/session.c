@@ -140,15 +140,12 @@ static int map_state(void)
 	return 0;
 }
 
-/* Goes on with a state in memory, where no folder is or the mapped one is another process's. Counts start anew. */
+/* Goes on with a state in memory, where there is no folder. */
 static void leave_state(void)
 {
-	uint64_t frequency = lx_session.state->clock_frequency;
-
+	fallback_state.clock_frequency = lx_session.state->clock_frequency;
 	if (lx_session.state != &fallback_state)
 		munmap(lx_session.state, LX_STATE_SIZE);
-	memset(&fallback_state, 0, sizeof(fallback_state));
-	fallback_state.clock_frequency = frequency;
 	lx_session.state = &fallback_state;
 }
 
@@ -168,14 +165,10 @@ static void remove_folder(void)
 	rmdir(lx_session.folder);
 }
 
-/*
- * Opens a process folder in lx_session.run; `from` is the folder whose definitions are taken over, or NULL. What was lost
- * while there was no folder is counted in the new one.
- */
+/* Opens a process folder in lx_session.run; `from` is the folder whose definitions are taken over, or NULL. */
 static int open_process(const char *from, const struct lx_clock_sample *clock_base, uint64_t frequency)
 {
 	char path[LX_PATH_SIZE + 32], temporary[LX_PATH_SIZE + 32];
-	struct lx_state before = fallback_state;
 	int error = make_folder();
 
 	if (error)
@@ -194,15 +187,11 @@ static int open_process(const char *from, const struct lx_clock_sample *clock_ba
 		error = lx_metadata_write();
 	if (error) {
 		leave_state();
-		memcpy(fallback_state.lost, before.lost, sizeof(before.lost));
 		remove_folder();
 		return error;
 	}
-	memcpy(lx_session.state->lost, before.lost, sizeof(before.lost));
-	memcpy(lx_session.state->lost_at, before.lost_at, sizeof(before.lost_at));
 	/* The magic number comes last: a folder without it was never used. */
 	__atomic_store_n(&lx_session.state->magic, LX_STATE_MAGIC, __ATOMIC_RELEASE);
-	memset(&fallback_state, 0, sizeof(fallback_state));
 	lx_session.owner = (int)getpid();
 	lx_session.next_thread = 1; /* 0 is the main thread's */
 	lx_session.epoch++;
@@ -241,7 +230,11 @@ static void after_fork_child(void)
 	lx_threads_after_fork();
 	lx_regions_forget();
 	memcpy(parent_folder, lx_session.folder, sizeof(parent_folder));
-	leave_state();
+	if (lx_session.state != &fallback_state) {
+		fallback_state.clock_frequency = lx_session.state->clock_frequency;
+		lx_session.ancestor = lx_session.state;
+		lx_session.state = &fallback_state;
+	}
 	lx_session.attempts = 0;
 	lx_session.forked = true;
 	lx_session.announce = false;
@@ -269,34 +262,10 @@ static void close_process(uint32_t how, int status)
 	__atomic_store_n(&state->ended, how, __ATOMIC_RELEASE);
 }
 
-/* A forked child that never got a folder says so where its run is read. */
-static void note_losses(void)
-{
-	char path[LX_PATH_SIZE + 16], line[256];
-	unsigned long long lost = 0;
-
-	for (int i = 0; i < LX_LOSS_COUNT; i++)
-		lost += lx_session.state->lost[i];
-	if (lost == 0)
-		return;
-	snprintf(path, sizeof(path), "%s/notes", lx_session.run);
-	int size = snprintf(line, sizeof(line), "process %d: no trace folder could be made (%s): %llu events lost\n",
-			    (int)getpid(), strerror(-lx_session.error), lost);
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
-
-	if (fd < 0)
-		return;
-	/* One write of one short line: whole also when processes write at the same time. */
-	lx_write_quietly(fd, line, (size_t)size);
-	close(fd);
-}
-
-/* Ends the session, in a child that has no folder yet as in any other process. */
+/* A forked child that has no folder has nothing to close. */
 static void end_session(uint32_t how, int status)
 {
-	if (lx_session.active && lx_session.forked)
-		note_losses();
-	else if (lx_session.active)
+	if (lx_session.active && !lx_session.forked)
 		close_process(how, status);
 	lx_session.active = lx_session.wanted = false;
 }
