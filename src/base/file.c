@@ -19,20 +19,23 @@ static int check_limit(uint64_t end)
 	return 0;
 }
 
-static int write_at(int fd, uint64_t at, const char *data, size_t size)
+int lx_file_write_at(int fd, uint64_t at, const void *data, size_t size)
 {
-	while (size > 0) {
-		ssize_t done = pwrite(fd, data, size, (off_t)at);
+	const char *bytes = data;
+	int error = check_limit(at + size);
+
+	while (!error && size > 0) {
+		ssize_t done = pwrite(fd, bytes, size, (off_t)at);
 
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
 			return done < 0 ? -errno : -ENOSPC;
-		data += done;
+		bytes += done;
 		size -= (size_t)done;
 		at += (uint64_t)done;
 	}
-	return 0;
+	return error;
 }
 
 int lx_file_append(const char *path, uint64_t at, const void *data, size_t size)
@@ -45,7 +48,7 @@ int lx_file_append(const char *path, uint64_t at, const void *data, size_t size)
 
 	if (fd < 0)
 		return -errno;
-	error = write_at(fd, at, data, size);
+	error = lx_file_write_at(fd, at, data, size);
 	if (error && ftruncate(fd, (off_t)at) != 0)
 		error = -EIO;
 	close(fd);
@@ -61,10 +64,8 @@ struct writer {
 
 static int writer_flush(struct writer *writer)
 {
-	int error = check_limit(writer->at + writer->used);
+	int error = lx_file_write_at(writer->fd, writer->at, writer->buffer, writer->used);
 
-	if (!error)
-		error = write_at(writer->fd, writer->at, writer->buffer, writer->used);
 	writer->at += writer->used;
 	writer->used = 0;
 	return error;

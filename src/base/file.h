@@ -15,6 +15,9 @@
  */
 int lx_file_append(const char *path, uint64_t at, const void *data, size_t size);
 
+/* Writes exactly `size` bytes at byte `at` of an open file. Returns 0; errors as lx_file_append. */
+int lx_file_write_at(int fd, uint64_t at, const void *data, size_t size);
+
 /* Takes `size` bytes; returns 0 or negative errno, which ends the writing. */
 typedef int (*lx_text_sink)(void *context, const char *text, size_t size);
 

@@ -86,12 +86,13 @@ static int check_choices(const struct lx_option *option, bool by_letter, const c
 		if (!is_choice(option->choices, part, size)) {
 			snprintf(word, sizeof(word), "%.*s", (int)size, part);
 			const char *near = nearest_choice(option->choices, word, copy, sizeof(copy));
+			const char *spelled = lx_option_spelled(option, by_letter);
 
 			if (strncmp(option->value, "COLUMN", 6) == 0)
-				lx_error("%s: no column %s%s%s%s (%s)", lx_option_spelled(option, by_letter), word, near ? "; did you mean " : "",
+				lx_error("%s: no column %s%s%s%s (%s)", spelled, word, near ? "; did you mean " : "",
 					 near ? near : "", near ? "?" : "", option->choices);
 			else
-				lx_error("%s: %s? One of %s", lx_option_spelled(option, by_letter), word, option->choices);
+				lx_error("%s: %s? One of %s", spelled, word, option->choices);
 			return LX_STATUS_USAGE;
 		}
 		part += size;

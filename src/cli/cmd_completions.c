@@ -97,7 +97,8 @@ static void bash(void)
 		bash_options(lx_commands[i]);
 	fputs("\tesac\n"
 	      "\tif [[ $word == -* ]]; then COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
-	      "\telif ((runs)); then compopt -o filenames; COMPREPLY=($(compgen -W \"$(lextrace --runs)\" -- \"$word\") $(compgen -d -- \"$word\"))\n"
+	      "\telif ((runs)); then compopt -o filenames\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$(lextrace --runs)\" -- \"$word\") $(compgen -d -- \"$word\"))\n"
 	      "\telif [[ $command == completions ]]; then COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$word\"))\n"
 	      "\telse compopt -o filenames; COMPREPLY=($(compgen -f -- \"$word\") $(compgen -c -- \"$word\")); fi\n"
 	      "}\n"

@@ -1,5 +1,6 @@
 /* info for people. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -197,11 +198,20 @@ static void say_doubts(const struct lx_info *info)
 	}
 }
 
+static double longest(const struct lx_trace *trace)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < trace->process_count; i++)
+		most = fmax(most, lx_info_duration(&trace->processes[i]));
+	return most;
+}
+
 static int print_processes(const struct lx_info *info)
 {
 	const struct lx_trace *trace = info->pass.trace;
 	struct lx_table table = { 0 };
-	struct lx_unit unit = lx_unit_for((double)(trace->last - trace->first));
+	struct lx_unit unit = lx_unit_for(longest(trace));
 	char text[LX_NUMBER_SIZE], header[16];
 
 	snprintf(header, sizeof(header), "time %s", unit.name);
@@ -301,8 +311,9 @@ static void say_readers(const struct lx_info *info)
 	for (size_t i = 0; i < trace->process_count; i++)
 		repair = repair || needs_repair(&trace->processes[i]);
 	lx_put_word(folder, sizeof(folder), trace->path);
-	snprintf(text, sizeof(text), "lextrace report | view | export --to perfetto;  %s%s%s", repair ? "lextrace repair " : "",
-		 repair ? folder : "", repair ? ", then babeltrace2" : "babeltrace2 reads the folder as it is");
+	snprintf(text, sizeof(text), "lextrace report | view | export --to perfetto;  %s%s%s",
+		 repair ? "lextrace repair " : "", repair ? folder : "",
+		 repair ? ", then babeltrace2" : "babeltrace2 reads the folder as it is");
 	fact(info, "read it", text, true);
 }
 
@@ -312,7 +323,8 @@ int lx_info_text(struct lx_info *info)
 	const struct lx_output *out = &info->out;
 	int error;
 
-	fprintf(out->file, "%s%s%s\n", lx_style(out, LX_BOLD), lx_run_name(info->pass.trace), lx_style_end(out, LX_BOLD));
+	fprintf(out->file, "%s%s%s\n", lx_style(out, LX_BOLD), lx_run_name(info->pass.trace),
+		lx_style_end(out, LX_BOLD));
 	say_program(info, process);
 	say_host(info, process);
 	say_events(info, process);

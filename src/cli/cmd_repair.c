@@ -118,10 +118,10 @@ const struct lx_command lx_cmd_repair = {
 	.name = "repair",
 	.usage = "[OPTIONS] [DIR]",
 	.summary = "make a run that was cut short readable for other CTF readers",
-	.description = "A process that ends without an exit (os._exit, exec or a signal) leaves its last packets open and its names "
-		       "incomplete. lextrace reads such a run as it is; babeltrace2 and other CTF readers need it whole. This adds the open packets, cuts off what is "
-		       "no whole packet, and completes the metadata. Nothing that was recorded is lost. What is in order is not "
-		       "touched, and neither is a process that still runs.\n"
+	.description = "A process that ends without an exit (os._exit, exec or a signal) leaves its last packets open and its "
+		       "names incomplete. lextrace reads such a run as it is; babeltrace2 and other CTF readers need it whole. "
+		       "This adds the open packets, cuts off what is no whole packet, and completes the metadata. Nothing that "
+		       "was recorded is lost. What is in order is not touched, and neither is a process that still runs.\n"
 		       "\n"
 		       "DIR is the folder of a run; without it the newest run in the current folder.",
 	.examples = "lextrace repair lextrace-app-4\tthen babeltrace2 lextrace-app-4 reads all of it\n",

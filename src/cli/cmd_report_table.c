@@ -234,7 +234,7 @@ static void say_folded(const struct view *view)
 	if (!stats->own)
 		return;
 	fprintf(view->report->out.file,
-		"\nfolded: %s, %.1f %% of the time, ran outside of the program's folder and stands in its callers' lines\n",
+		"\nfolded: %s, %.1f %% of the time, in libraries and code made at run time, stands in their callers' lines\n",
 		lx_format_seconds(time, sizeof(time), (double)stats->folded),
 		lx_percent((double)stats->folded, (double)stats->self));
 }

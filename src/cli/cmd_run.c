@@ -15,7 +15,7 @@ enum { OUT, CONFIG, FORCE, NO_FOLLOW, FOLLOW, C_CALLS, REPORT, QUIET, MODULE };
 
 static const struct lx_option options[] = {
 	[OUT] = { "out", 'o', "DIR", "folder of the run (default: the next free lextrace-PROGRAM-N here)", NULL },
-	[CONFIG] = { "config", 'c', "FILE", "a configuration file; this version does not read it yet: everything is recorded", NULL },
+	[CONFIG] = { "config", 'c', "FILE", "a configuration file; not read by this version: everything is recorded", NULL },
 	[FORCE] = { "force", 0, NULL, "replace the run that is at DIR", NULL },
 	[NO_FOLLOW] = { "no-follow", 0, NULL, "do not trace the processes that the program starts", NULL },
 	[FOLLOW] = { "follow", 0, NULL, "trace them too (the default)", NULL },

@@ -118,7 +118,7 @@ void lx_run_closing_line(const struct lx_run_folder *folder, int child, int stat
 {
 	char message[512], count[LX_NUMBER_SIZE], processes[LX_NUMBER_SIZE], time[LX_NUMBER_SIZE], size[LX_NUMBER_SIZE];
 	char lost[160], ends[160];
-	uint64_t events = 0, bytes = 0;
+	uint64_t events = 0, bytes = 0, began;
 	struct lx_trace *trace;
 
 	if (lx_trace_open(folder->absolute, &trace, message, sizeof(message)) != 0) {
@@ -130,10 +130,11 @@ void lx_run_closing_line(const struct lx_run_folder *folder, int child, int stat
 		events += events_of(&trace->processes[i]);
 		bytes += bytes_of(&trace->processes[i]);
 	}
+	began = trace->process_count - blanks_of(trace);
 	losses(trace, lost, sizeof(lost));
 	without_exit(trace, child, status, ends, sizeof(ends));
 	lx_error("%s event%s of %s in %s, %s, %s%s: lextrace report %s", lx_format_count(count, sizeof(count), events),
-		 events == 1 ? "" : "s", lx_format_plural(processes, sizeof(processes), trace->process_count - blanks_of(trace), "process"),
+		 events == 1 ? "" : "s", lx_format_plural(processes, sizeof(processes), began, "process"),
 		 lx_format_seconds(time, sizeof(time), (double)(trace->last - trace->first)),
 		 lx_format_bytes(size, sizeof(size), bytes), lost, ends, folder->shown);
 	lx_trace_close(trace);

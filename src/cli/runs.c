@@ -146,8 +146,8 @@ void lx_say_no_trace(const char *path)
 	if (folder)
 		closedir(folder);
 	if (empty || has_our_name(name && name[1] ? name + 1 : path))
-		lx_error("%s: no Python process was traced (started with -I, -E, -S or an empty environment, or no Python at all)",
-			 path);
+		lx_error("%s: no Python process was traced "
+			 "(started with -I, -E, -S or an empty environment, or no Python at all)", path);
 	else
 		lx_error("%s holds no trace (no file \"metadata\" in it or below it)", path);
 }

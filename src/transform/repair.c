@@ -26,22 +26,6 @@ static int remove_file(const char *folder, const char *name)
 	return error;
 }
 
-static int write_all(int fd, uint64_t at, const char *data, size_t size)
-{
-	while (size > 0) {
-		ssize_t done = pwrite(fd, data, size, (off_t)at);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done < 0 ? -errno : -ENOSPC;
-		data += done;
-		at += (uint64_t)done;
-		size -= (size_t)done;
-	}
-	return 0;
-}
-
 /* Cuts the stream and appends `packet` (may be NULL), which is on the disk before the caller removes its only copy. */
 static int write_stream(const char *path, const struct lx_stream *stream, const struct lx_packet *packet)
 {
@@ -52,7 +36,7 @@ static int write_stream(const char *path, const struct lx_stream *stream, const 
 	if (stream->whole < stream->size && ftruncate(fd, (off_t)stream->whole) < 0)
 		error = -errno;
 	if (error == 0 && packet) {
-		error = write_all(fd, stream->whole, (const char *)packet, (size_t)(packet->packet_size / 8));
+		error = lx_file_write_at(fd, stream->whole, packet, (size_t)(packet->packet_size / 8));
 		if (error == 0 && fdatasync(fd) < 0)
 			error = -errno;
 	}

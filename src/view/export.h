@@ -64,7 +64,8 @@ const struct lx_export_format *lx_export_format_named(const char *name);
 const struct lx_export_format *lx_export_format_of_file(const char *path);
 
 /*
- * Writes the run to export->out, which the caller opens and commits. What is not set before is zero. Returns 0 or -ENOMEM; failed writes are in out->error.
+ * Writes the run to export->out, which the caller opens and commits. What is not set before is zero. Returns 0 or
+ * -ENOMEM; failed writes are in out->error.
  *
  * pid and tid are the kernel's. A pid that an earlier process of the run had too (exec, another host) is shown with
  * multiples of 2^22 added, which no kernel gives out, so that viewers do not mix the two.
