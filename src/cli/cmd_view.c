@@ -304,7 +304,7 @@ const struct lx_command lx_cmd_view = {
 		"python_thread_id is the number that lextrace gives to the thread, 0 for the main thread.",
 	.examples =
 		"lextrace view --limit 20\tthe first events\n"
-		"lextrace view --match 'Solver.*' --from 2.5 --to 2.6\ta tenth of a second of some functions\n"
+		"lextrace view --match 'Solver.*' --from 0.01 --to 0.02\ta hundredth of a second of some functions\n"
 		"lextrace view --event '*unwind' --thread MainThread\twhere exceptions passed\n"
 		"lextrace view --json | jq .name\tfor programs",
 	.options = options,

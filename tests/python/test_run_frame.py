@@ -244,7 +244,7 @@ MESSAGES = [
     (["--no-folow", "app.py"], 2, "run: no option --no-folow; did you mean --no-follow?"),
     (["--top", "5", "app.py"], 2, "run: --top belongs to report: lextrace report --top 5"),
     (["--force=1", "app.py"], 2, "run: --force takes no value"),
-    (["-o"], 2, "run: --out needs a value: --out DIR"),
+    (["-o"], 2, "run: -o needs a value: -o DIR"),
     ([], 2, "run: no program given: lextrace run [OPTIONS] TARGET [ARGS]"),
     (["-c", "print(1)"], 2,
      "-c names a configuration file, print(1) is none; for code: lextrace run python -c 'print(1)'"),
