@@ -134,10 +134,9 @@ static inline void lx_hook_leave(struct lx_thread *thread)
 
 /* ---- python_monitoring.c (3.12 and later) and python_profile.c (3.11): one of them is built in ---- */
 
-/*
- * Sets the hooks of the running interpreter. Returns 0, or -1 with a Python exception set: RuntimeError when no tool id
- * is free.
- */
+/* Takes what the hooks need, before anything is recorded. 0, or -1 with RuntimeError set: no tool id is free. */
+int lx_python_hooks_reserve(void);
+/* Sets the hooks of the running interpreter. 0, or -1 with a Python exception set and what was reserved given back. */
 int lx_python_hooks_set(bool c_calls);
 /* Takes the running interpreter's hooks away; no harm where there are none. Never leaves an exception set. */
 void lx_python_hooks_clear(void);

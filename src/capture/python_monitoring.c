@@ -261,17 +261,23 @@ static int set_events(PyObject *module, int tool, long set)
 	return done ? 0 : -1;
 }
 
+int lx_python_hooks_reserve(void)
+{
+	PyObject *module = monitoring();
+
+	if (!module)
+		return -1;
+	return our_tool(module) >= 0 || take_tool(module) >= 0 ? 0 : -1;
+}
+
 int lx_python_hooks_set(bool c_calls)
 {
 	PyObject *module = monitoring();
+	int tool = module ? our_tool(module) : -1;
 	long set = 0;
 
-	if (!module || PyType_Ready(&callback_type) < 0)
-		return -1;
-	int tool = take_tool(module);
-
-	if (tool < 0)
-		return -1;
+	if (tool < 0 || PyType_Ready(&callback_type) < 0)
+		goto fail;
 	for (size_t i = 0; i < EVENT_COUNT; i++) {
 		if (events[i].c_calls && !c_calls)
 			continue;

@@ -185,6 +185,11 @@ static int on_event(PyObject *object, PyFrameObject *frame, int what, PyObject *
 	return 0;
 }
 
+int lx_python_hooks_reserve(void)
+{
+	return 0;
+}
+
 int lx_python_hooks_set(bool c_calls)
 {
 	want_c_calls = c_calls;

@@ -105,6 +105,7 @@ int lx_run_and_report(void (*start)(void *context), void *context, const struct 
 	if (WIFEXITED(status) && WEXITSTATUS(status) >= LX_STATUS_CANNOT_START && access(folder->absolute, F_OK) != 0)
 		return WEXITSTATUS(status); /* it never became the program, and has said why */
 	sigprocmask(SIG_SETMASK, &before, NULL); /* Ctrl-C ends the report */
+	signal(SIGPIPE, SIG_IGN); /* that nobody reads our line must not change how the program ended */
 	if (!quiet)
 		lx_run_closing_line(folder, child, status);
 	report(folder);

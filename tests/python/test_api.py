@@ -518,21 +518,3 @@ def test_no_leak_over_many_sessions(api):
     result.compare = False
     result._run = None
     assert int(result.stdout) < 1500
-
-
-def test_magic(trace, api_env):
-    pytest.importorskip("IPython")
-    program = trace.program("""
-        from IPython.testing.globalipapp import start_ipython
-        shell = start_ipython()
-        shell.run_line_magic("load_ext", "lextrace")
-        shell.run_cell_magic("lextrace", "", "def inside():\\n    return sum(range(20000))\\nfor _ in range(12):\\n    inside()")
-    """)
-    work = trace.tmp_path / "work"
-    work.mkdir()
-    env = dict(api_env, PATH="%s:%s" % (tools.os.path.dirname(tools.lextrace_binary()), api_env["PATH"]))
-    done = tools.execute([tools.PYTHON, str(program)], cwd=work, env=env)
-    assert done.returncode == 0, done.stderr
-    run, = work.glob("lextrace-*")
-    assert tools.counts(run)["inside"] == 12
-    assert "inside" in done.stdout

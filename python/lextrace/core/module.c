@@ -25,20 +25,26 @@ static PyObject *start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *ke
 	options.follow = follow;
 	options.announce = announce;
 	options.null_sink = null_sink;
-	int error = lx_session_start(&options);
-
 	/* A second interpreter that shares the GIL joins the session that is there. */
-	if (error && (error != -EBUSY || PyInterpreterState_Get() == PyInterpreterState_Main())) {
+	bool joins = lx_session_active() && PyInterpreterState_Get() != PyInterpreterState_Main();
+
+	if (lx_session_active() && !joins)
+		return PyErr_Format(PyExc_RuntimeError, "lextrace is recording already");
+	if (lx_python_hooks_reserve() != 0)
+		return NULL;
+	int error = joins ? 0 : lx_session_start(&options);
+
+	if (error || lx_codes_start() != 0) {
+		lx_python_hooks_clear();
+		if (!error)
+			return PyErr_NoMemory();
 		errno = -error;
-		return error == -EBUSY ? PyErr_Format(PyExc_RuntimeError, "lextrace is recording already")
-				       : PyErr_SetFromErrnoWithFilename(PyExc_OSError, options.run);
+		return PyErr_SetFromErrnoWithFilename(PyExc_OSError, options.run);
 	}
-	if (lx_codes_start() != 0)
-		return PyErr_NoMemory();
 	lx_callables_start();
 	lx_python_look_for_greenlet();
 	if (lx_python_hooks_set(c_calls) != 0) {
-		if (!error)
+		if (!joins)
 			lx_session_stop();
 		return NULL;
 	}
