@@ -29,7 +29,7 @@ static struct lx_thread *enter(void)
 		thread->reentered++;
 		return NULL;
 	}
-	thread->busy = 1;
+	lx_guard(thread, 1);
 	return thread;
 }
 
@@ -40,7 +40,7 @@ void lx_region_begin(const void *key, uint32_t word)
 	if (!thread)
 		return;
 	lx_call_begin(thread, key, word, LX_EV_REGION_BEGIN);
-	thread->busy = 0;
+	lx_guard(thread, 0);
 }
 
 void lx_region_end(const void *key, bool unwinding)
@@ -50,7 +50,7 @@ void lx_region_end(const void *key, bool unwinding)
 	if (!thread)
 		return;
 	lx_call_end(thread, key, REGION_KINDS, unwinding ? LX_EV_REGION_UNWIND : LX_EV_REGION_END);
-	thread->busy = 0;
+	lx_guard(thread, 0);
 }
 
 /* ---- The public C API ---- */

@@ -121,7 +121,7 @@ static inline struct lx_thread *lx_hook_enter(void)
 		if (!thread)
 			return NULL;
 	}
-	thread->busy = 1;
+	lx_guard(thread, 1);
 	if (lx_unlikely(lx_watch_stacks))
 		lx_python_check_stack(thread, lx_python_thread_state());
 	return thread;
@@ -129,7 +129,7 @@ static inline struct lx_thread *lx_hook_enter(void)
 
 static inline void lx_hook_leave(struct lx_thread *thread)
 {
-	thread->busy = 0;
+	lx_guard(thread, 0);
 }
 
 /* ---- python_monitoring.c (3.12 and later) and python_profile.c (3.11): one of them is built in ---- */

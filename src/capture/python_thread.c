@@ -81,7 +81,7 @@ struct lx_thread *lx_python_thread_first(void)
 		return NULL;
 	struct lx_exception saved = lx_exception_save();
 
-	thread->busy = 1; /* what is called here may free objects, and so run code of the program: not recorded */
+	lx_guard(thread, 1); /* what is called here may free objects, and so run code of the program: not recorded */
 	if (keys_ready()) {
 		size_t size = name_in_table(name, sizeof(name));
 
@@ -93,7 +93,7 @@ struct lx_thread *lx_python_thread_first(void)
 			lx_thread_name(thread, "MainThread", 10); /* threading is not imported yet */
 	}
 	PyErr_Clear();
-	thread->busy = 0;
+	lx_guard(thread, 0);
 	lx_exception_restore(saved);
 	return thread;
 }

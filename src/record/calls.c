@@ -22,10 +22,10 @@ bool lx_stack_grow(struct lx_thread *thread)
 	size_t used = (size_t)(stack->top - stack->base);
 	size_t space = used ? used * 2 : FIRST_CALLS;
 
-	thread->busy++;
+	lx_guard(thread, thread->busy + 1);
 	struct lx_call *base = realloc(stack->base, space * sizeof(*base));
 
-	thread->busy--;
+	lx_guard(thread, thread->busy - 1);
 	if (!base) {
 		thread->dropped++;
 		return false;
@@ -176,9 +176,9 @@ void lx_stack_switch(struct lx_thread *thread, const void *root)
 		found->number = thread->next_stack++;
 	}
 	if (!found) {
-		thread->busy++;
+		lx_guard(thread, thread->busy + 1);
 		found = calloc(1, sizeof(*found));
-		thread->busy--;
+		lx_guard(thread, thread->busy - 1);
 		if (!found) {
 			thread->dropped++;
 			return;

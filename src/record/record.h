@@ -58,6 +58,12 @@ struct lx_thread {
 	struct lx_thread *next;
 };
 
+/* Sets the guard of the calling thread. A session's end looks at it from another thread. */
+static inline void lx_guard(struct lx_thread *thread, uint32_t busy)
+{
+	__atomic_store_n(&thread->busy, busy, __ATOMIC_RELAXED);
+}
+
 /* The calling thread's state; NULL until its first event. */
 extern LX_API __thread struct lx_thread *lx_thread_self __attribute__((tls_model("initial-exec")));
 
@@ -75,7 +81,8 @@ static inline void lx_record(struct lx_thread *thread, uint32_t kind, uint32_t w
 	struct lx_packet *packet = thread->packet;
 	uint64_t ticks = lx_ticks(), used = packet->content_size;
 
-	if (lx_unlikely((ticks - packet->timestamp_end) >> LX_TIMESTAMP_BITS || used >= thread->limit)) {
+	if (lx_unlikely((ticks - packet->timestamp_end) >> LX_TIMESTAMP_BITS ||
+			used >= __atomic_load_n(&thread->limit, __ATOMIC_RELAXED))) {
 		lx_record_slow(thread, kind, word, ticks);
 		return;
 	}

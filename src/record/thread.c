@@ -80,7 +80,7 @@ struct lx_thread *lx_thread_get(void)
 void lx_lock(void)
 {
 	if (lx_thread_self)
-		lx_thread_self->busy++;
+		lx_guard(lx_thread_self, lx_thread_self->busy + 1);
 	pthread_mutex_lock(&lx_session.lock);
 }
 
@@ -88,7 +88,7 @@ void lx_unlock(void)
 {
 	pthread_mutex_unlock(&lx_session.lock);
 	if (lx_thread_self)
-		lx_thread_self->busy--;
+		lx_guard(lx_thread_self, lx_thread_self->busy - 1);
 }
 
 void lx_thread_name(struct lx_thread *thread, const char *name, size_t size)
