@@ -9,8 +9,6 @@
 
 #include "lextrace/lextrace.h"
 
-#define REGION_KINDS (1u << LX_EV_REGION_BEGIN | 1u << LX_EV_REGION_RESUME)
-
 uint32_t lx_region_word(const char *name, size_t size)
 {
 	struct lx_place place = {.name = name, .name_size = size, .file = "", .domain = LX_DOMAIN_USER};
@@ -49,7 +47,7 @@ void lx_region_end(const void *key, bool unwinding)
 
 	if (!thread)
 		return;
-	lx_call_end(thread, key, REGION_KINDS, unwinding ? LX_EV_REGION_UNWIND : LX_EV_REGION_END);
+	lx_call_end(thread, key, LX_REGION_KINDS, unwinding ? LX_EV_REGION_UNWIND : LX_EV_REGION_END);
 	lx_guard(thread, 0);
 }
 

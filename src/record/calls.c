@@ -5,8 +5,6 @@
 
 #define FIRST_CALLS 128u /* places of a new stack: 2 KiB */
 
-#define REGION_KINDS (1u << LX_EV_REGION_BEGIN | 1u << LX_EV_REGION_RESUME)
-
 uint32_t lx_regions_suspended;
 
 /* Regions that wait for their frame, in the order in which they were opened. Guarded by the session's lock. */
@@ -38,7 +36,7 @@ bool lx_stack_grow(struct lx_thread *thread)
 
 static bool is_region(const struct lx_call *call)
 {
-	return REGION_KINDS >> call->kind & 1;
+	return LX_REGION_KINDS >> call->kind & 1;
 }
 
 static bool is_c_call(const struct lx_call *call)

@@ -37,7 +37,6 @@ struct lx_session {
 	int owner;                  /* pid that started or re-opened it */
 	const struct lx_sink *sink;
 	char run[LX_PATH_SIZE], folder[LX_PATH_SIZE];
-	char program[64];
 	struct lx_state *state;     /* mapped; memory of its own where there is no folder */
 	struct lx_state *ancestor;  /* in a forked child: the mapped state of the process it comes from */
 	char *process_text;         /* content of lextrace/process */

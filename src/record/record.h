@@ -95,6 +95,9 @@ static inline void lx_record(struct lx_thread *thread, uint32_t kind, uint32_t w
 
 /* ---- Open calls ---- */
 
+/* The events that open a region, as a bit set of kinds. */
+#define LX_REGION_KINDS (1u << LX_EV_REGION_BEGIN | 1u << LX_EV_REGION_RESUME)
+
 /* Makes room for one more call. False without memory: the call is then not recorded. */
 LX_API bool lx_stack_grow(struct lx_thread *thread);
 

@@ -303,7 +303,6 @@ int lx_session_start(const struct lx_session_options *options)
 	if (error)
 		goto end;
 	strcpy(lx_session.run, options->run);
-	snprintf(lx_session.program, sizeof(lx_session.program), "%s", options->program);
 	lx_session.sink = options->null_sink ? &lx_sink_null : &lx_sink_ctf;
 	lx_session.follow = options->follow;
 	lx_session.announce = lx_session.announce || options->announce; /* a later session of the root process says it, too */
