@@ -18,7 +18,7 @@ MAY_INCLUDE = {
     "sink": [],
     "transform": [],
     "view": ["transform/trace.h"],
-    "cli": ["transform", "view"],
+    "cli": ["decide", "transform", "view"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 

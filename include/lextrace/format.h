@@ -13,6 +13,13 @@
  *     RUN/HOST-PID[-N]/lextrace/process    text, "key value" lines, values escaped (lx_escape)
  *     RUN/HOST-PID[-N]/lextrace/lexgions   struct lx_definition records
  *     RUN/HOST-PID[-N]/lextrace/packet-K   the open packet of stream-K, mapped by the writer; absent after a normal end
+ *     RUN/HOST-PID[-N]/lextrace/rows       struct lx_row records, mapped by the writer; absent without windows or MONITORING
+ *     RUN/HOST-PID[-N]/lextrace/threads    text, a line "NUMBER TID NAME" (lx_escape) for each thread that has rows
+ *     RUN/HOST-PID[-N]/lextrace/config     the configuration in force: its path (lx_escape) on the first line, then its text
+ *     RUN/HOST-PID[-N]/lextrace/journal    text, a line "TICKS WHAT" for each change of a mode or of the configuration
+ *     RUN/HOST-PID[-N]/lextrace/request, answer   what `lextrace ctl` asks, and what came of it
+ *     RUN/HOST-PID[-N]/lextrace/chunks/N   copies of the process folder as it was when INTROSPECT or `ctl snapshot` made them
+ *     RUN/HOST-PID[-N]/lextrace/introspect.log    what the scripts of INTROSPECT wrote
  *
  * All integers are little-endian. Times are ticks of the trace clock (see struct lx_state).
  */
@@ -42,6 +49,16 @@ enum lx_domain {
 	LX_DOMAIN_COUNT
 };
 
+/* ---- Modes of a domain: X(number, NAME as users write it) ---- */
+#define LX_MODES(X) X(0, OFF) X(1, STANDBY) X(2, MONITORING) X(3, TRACING)
+
+enum lx_mode {
+#define LX_X(number, NAME) LX_MODE_##NAME = number,
+	LX_MODES(LX_X)
+#undef LX_X
+	LX_MODE_COUNT
+};
+
 /*
  * ---- Event kinds: X(id, MACRO_NAME, domain, event name, role, payload) ----
  *
@@ -50,8 +67,9 @@ enum lx_domain {
  *     BEGIN opens a call; RESUME opens a slice of a call that was suspended;
  *     END closes it by return; SUSPEND by a yield or await; UNWIND by an exception; OTHER touches no call.
  * payload: LEXGION is struct lexgion (block:16, label:16), the place in the code; STACK is a 32-bit number of the
- *     call stack (greenlet) that runs from here on. Both are 32 bits, so that every event is 8 bytes (compact header)
- *     or 16 bytes (extended header).
+ *     call stack (greenlet) that runs from here on; MODE is struct mode (domain:16, mode:16): the domain stops recording,
+ *     and all its calls that are open in any thread of the process count as ended here. All are 32 bits, so that every
+ *     event is 8 bytes (compact header) or 16 bytes (extended header).
  * The id has 5 bits in the compact header; 31 announces the extended header.
  */
 #define LX_EVENT_KINDS(X)                                                                          \
@@ -68,7 +86,11 @@ enum lx_domain {
 	X(10, REGION_SUSPEND, USER, "region_suspend", SUSPEND, LEXGION)                            \
 	X(11, REGION_RESUME, USER, "region_resume", RESUME, LEXGION)                               \
 	X(12, REGION_UNWIND, USER, "region_unwind", UNWIND, LEXGION)                               \
-	X(13, STACK_SWITCH, LEXTRACE, "stack_switch", OTHER, STACK)
+	X(13, STACK_SWITCH, LEXTRACE, "stack_switch", OTHER, STACK)                                \
+	X(14, MODE, LEXTRACE, "mode", OTHER, MODE)                                                 \
+	X(15, IMPORT_BEGIN, PYTHON, "import_begin", BEGIN, LEXGION)                                \
+	X(16, IMPORT_END, PYTHON, "import_end", END, LEXGION)                                      \
+	X(17, IMPORT_UNWIND, PYTHON, "import_unwind", UNWIND, LEXGION)
 
 enum lx_event_kind {
 #define LX_X(id, NAME, domain, name, role, payload) LX_EV_##NAME = id,
@@ -76,6 +98,8 @@ enum lx_event_kind {
 #undef LX_X
 	LX_EV_COUNT
 };
+
+#define LX_MODE_WORD(domain, mode) ((uint32_t)(domain) | (uint32_t)(mode) << 16)
 
 enum lx_role { LX_ROLE_BEGIN, LX_ROLE_RESUME, LX_ROLE_END, LX_ROLE_SUSPEND, LX_ROLE_UNWIND, LX_ROLE_OTHER };
 
@@ -194,6 +218,7 @@ struct lx_definition {
 
 #define LX_LEXGION_C 1u         /* a C callable */
 #define LX_LEXGION_GENERATOR 2u /* generator, coroutine or async generator: its calls come in slices */
+#define LX_LEXGION_IMPORT 4u    /* the import of the module of that name */
 
 /* ---- lextrace/state ---- */
 #define LX_STATE_MAGIC 0x45545854u /* "TXTE" */
@@ -227,7 +252,38 @@ struct lx_state {
 	uint64_t lexgions;          /* ids given out */
 	uint64_t unmatched_ends;    /* ends without a begin that were left out (calls open when tracing started) */
 	uint64_t unnamed;           /* times a place could not be defined: its event names lexgion 0 */
+	uint64_t bounded;           /* C calls of recorded calls that max_c_traces left out */
+	uint64_t rows;              /* in lextrace/rows, free ones included */
+	uint32_t modes[8];          /* enum lx_mode of each domain, as it is now; by enum lx_domain */
+	uint32_t reloads;           /* configurations read since the start */
+	uint32_t attention;         /* LX_ATTENTION_*: what the next event looks after first; others set bits, too */
+	uint32_t signal;            /* 1: SIGUSR1 is the trace's */
+	uint32_t paused;            /* 1: INTROSPECT holds the program */
+	uint64_t request;           /* number of the last request that was answered */
 };
+
+#define LX_ATTENTION_REQUEST 1u /* lextrace/request holds a new one */
+#define LX_ATTENTION_RELOAD 2u  /* SIGUSR1: the configuration is to be read */
+#define LX_ATTENTION_WORK 4u    /* the end of a window left something to do */
+#define LX_ATTENTION_PAUSE 8u   /* INTROSPECT: wait */
+#define LX_ATTENTION_STACKS 16u /* greenlets are there: look whether another stack runs */
+
+/*
+ * ---- lextrace/rows: what a thread knows of a lexgion that is under a window or was met in MONITORING ----
+ * lexgion 0: free. Times are ticks. Calls are counted as they begin, times as they end. A call inside another of the same
+ * lexgion and thread adds nothing to `inclusive`.
+ */
+struct lx_row {
+	uint32_t thread;
+	uint32_t lexgion;
+	uint64_t calls, inclusive, exclusive; /* while MONITORING */
+	uint64_t seen;              /* calls met while a window applied; none are met once it is used up and the program spared */
+	uint64_t recorded;          /* of these, admitted by the window */
+	uint64_t ended;             /* when the window was used up; 0: it is open */
+	uint64_t opened;            /* when its first call was admitted; 0: none yet */
+};
+
+#define LX_ROWS_WINDOW 65536u   /* bytes: `rows` grows by as much */
 
 /* Keys of lextrace/process, in this order: X(key). Lists (argv) are joined by NUL, which is escaped like any byte. */
 #define LX_PROCESS_KEYS(X)                                                                         \

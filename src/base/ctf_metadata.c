@@ -188,6 +188,20 @@ static const char *domain_prefix(enum lx_domain domain)
 
 #define FIELDS_LEXGION "struct lexgion"
 #define FIELDS_STACK "struct { uint32_t stack; }"
+#define FIELDS_MODE "struct { enum domain domain; enum mode mode; }"
+
+static void put_modes(struct writer *out)
+{
+	put_text(out, "enum domain : uint16_t {");
+#define LX_X(number, NAME, name, prefix) print(out, " \"%s\" = %d,", name, number);
+	LX_DOMAINS(LX_X)
+#undef LX_X
+	put_text(out, " \"<unknown>\" = 60000 };\nenum mode : uint16_t {");
+#define LX_X(number, NAME) print(out, " " #NAME " = %d,", number);
+	LX_MODES(LX_X)
+#undef LX_X
+	put_text(out, " \"<unknown>\" = 60000 };\n\n");
+}
 
 static void put_event(struct writer *out, unsigned id, enum lx_domain domain, const char *name, const char *fields)
 {
@@ -385,6 +399,7 @@ int lx_ctf_metadata_write(lx_text_sink sink, void *context, const struct lx_stat
 	put_clock(&out, state);
 	put_stream(&out);
 	put_lexgions(&out, &all);
+	put_modes(&out);
 #define LX_X(id, NAME, domain, name, role, payload) put_event(&out, id, LX_DOMAIN_##domain, name, FIELDS_##payload);
 	LX_EVENT_KINDS(LX_X)
 #undef LX_X

@@ -11,6 +11,7 @@ struct kind {
 
 #define PAYLOAD_LEXGION true
 #define PAYLOAD_STACK false
+#define PAYLOAD_MODE false
 
 static const struct kind kinds[LX_EV_COUNT] = {
 #define LX_X(id, NAME, domain, name, role, payload) [id] = {LX_DOMAIN_##domain, name, LX_ROLE_##role, PAYLOAD_##payload},

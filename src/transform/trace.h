@@ -80,7 +80,7 @@ struct lx_trace {
 struct lx_event {
 	uint64_t ticks;
 	uint32_t kind;              /* enum lx_event_kind */
-	uint32_t value;             /* lexgion id or stack number */
+	uint32_t value;             /* lexgion id, stack number or LX_MODE_WORD */
 };
 
 /*
@@ -138,7 +138,7 @@ static inline bool lx_cursor_next(struct lx_cursor *cursor, struct lx_event *eve
 		payload = (uint32_t)(high >> 32);
 	}
 	event->ticks = cursor->ticks;
-	event->value = event->kind == LX_EV_STACK_SWITCH ? payload : LX_LEXGION_ID(payload);
+	event->value = event->kind == LX_EV_STACK_SWITCH || event->kind == LX_EV_MODE ? payload : LX_LEXGION_ID(payload);
 	return true;
 }
 
