@@ -40,7 +40,7 @@ class Runner:
         out = Path(tempfile.mkdtemp(prefix="run-", dir=self.work))
         mark = self.work / "mark"
         mark.unlink(missing_ok=True)
-        env = {key: value for key, value in os.environ.items() if not key.startswith(("LEXTRACE_", "PYTHON"))}
+        env = {key: value for key, value in os.environ.items() if not key.startswith(("LEXTRACE_", "PYTHON", "PINSIGHT_"))}
         env.update(BENCH_OUT=str(mark), BENCH_SCALE=str(scale or self.scale), PYTHONDONTWRITEBYTECODE="1",
                    PYTHONPATH=os.pathsep.join([str(HERE / "workloads"), *([floor] if floor else [])]))
         words = [str(word).replace("{out}", str(out)) for word in command]
@@ -61,6 +61,13 @@ class Runner:
                        usage.ru_utime + usage.ru_stime, inside.get("peak", 0), process.returncode,
                        inside.get("calls", 0), inside.get("c_calls", 0))
 
+    def sound(self, label, command, **more):
+        """The same, and the end of the benchmark if the program fails."""
+        outcome = self.run(command, **more)
+        if outcome.status:
+            raise SystemExit("bench: %s ended with status %d, see %s" % (label, outcome.status, self.work / "log"))
+        return outcome
+
 
 def script(name):
     return str(HERE / "workloads" / (name + ".py"))
@@ -72,6 +79,10 @@ def plain(bench, name):
 
 def ours(bench, name, *options):
     return [LEXTRACE, "run", "-q", "-o", "{out}/trace", *options, bench.python, script(name)]
+
+
+def monitoring(bench, name):
+    return ["env", "PINSIGHT_TRACE_PYTHON=MONITORING", *ours(bench, name)]
 
 
 def floors(bench, c_calls):
@@ -94,23 +105,26 @@ def peers(bench):
     }
 
 
-def contest(runner, bench, name, rounds, peer_rounds, c_calls=False):
-    """All contestants on one workload, alternating. Gives {label: [Outcome of each round]} and the numbers of calls."""
+def count(runner, bench, name):
+    """The workload with its calls counted, and nothing else done: an Outcome."""
     mode = "monitor" if bench.monitoring else "profile"
-    under = [bench.python, str(HERE / "floor" / "under.py"), mode, "count", script(name)]
-    counted = runner.run(under, floor=bench.floor)
+    return runner.run([bench.python, str(HERE / "floor" / "under.py"), mode, "count", script(name)], floor=bench.floor)
+
+
+def contest(runner, bench, name, rounds, peer_rounds, c_calls=False, more=None):
+    """All contestants on one workload, alternating, with `more`, {label: command}. Gives {label: [Outcome of each round]}
+    and the numbers of calls."""
+    counted = count(runner, bench, name)
     commands = {"untraced": plain(bench, name)}
     commands["lextrace"] = ours(bench, name, *(["--c-calls"] if c_calls else []))
     for label, words in floors(bench, c_calls).items():
         commands[label] = [*words, script(name)]
+    commands.update(more or {})
     rivals = {label: [*words, script(name)] for label, words in peers(bench).items()}
     found = {label: [] for label in [*commands, *rivals]}
     for number in range(rounds + 1):
         for label, command in {**commands, **(rivals if 0 < number <= peer_rounds else {})}.items():
-            outcome = runner.run(command, floor=bench.floor)
-            if outcome.status:
-                raise SystemExit("bench: %s on %s ended with status %d, see %s" % (label, name, outcome.status,
-                                                                                   runner.work / "log"))
+            outcome = runner.sound("%s on %s" % (label, name), command, floor=bench.floor)
             if number:  # the first round warms up
                 found[label].append(outcome)
     return found, counted.calls, counted.c_calls

@@ -9,6 +9,7 @@ import contest
 from contest import LEXTRACE, added, middle
 
 FIB_CALLS = 4 * 635_621  # of workloads/fib.py at scale 1
+MONITORED = ("fib", "calls", "json_like")  # workloads that are measured in MONITORING, too
 
 
 @dataclass
@@ -29,7 +30,8 @@ class Row:
 def functions(runner, bench, workloads, rounds, peer_rounds):
     """Added ns a call with every Python function recorded; the floor is that of the same rounds."""
     for name in workloads:
-        found, calls, _ = contest.contest(runner, bench, name, rounds, peer_rounds)
+        more = {"MONITORING": contest.monitoring(bench, name)} if name in MONITORED else None
+        found, calls, _ = contest.contest(runner, bench, name, rounds, peer_rounds, more=more)
         mine, floor = added(found, "lextrace", calls), added(found, "full floor", calls)
         ratio = middle([one / other for one, other in zip(mine, floor)])
         row = Row(bench.minor, "%s: added to a call" % name, "ns", middle(mine), "<= 1.15 floor", ratio <= 1.15, middle(floor))
@@ -38,6 +40,25 @@ def functions(runner, bench, workloads, rounds, peer_rounds):
             ratio, middle(added(found, "empty floor", calls)),
             middle([one.cpu / base.cpu for one, base in zip(found["lextrace"], found["untraced"])]))
         yield row
+        if more:
+            yield monitoring(runner, bench, name, found, calls)
+
+
+def monitoring(runner, bench, name, found, calls):
+    keep = runner.work / "monitoring"
+    runner.sound("MONITORING", contest.monitoring(bench, name), keep=keep)
+    report = report_of(keep / "trace")
+    if not report["calls"] >= calls:
+        raise SystemExit("bench: MONITORING kept %d of %d calls of %s" % (report["calls"], calls, name))
+    shutil.rmtree(keep)
+    mine, floor = added(found, "MONITORING", calls), added(found, "full floor", calls)
+    ratio = middle([one / other for one, other in zip(mine, floor)])
+    row = Row(bench.minor, "%s: added to a call in MONITORING" % name, "ns", middle(mine), floor=middle(floor),
+              note="%.2f of the floor" % ratio)
+    if bench.monitoring:
+        row.goal, row.met = "<= 1.10 floor", ratio <= 1.10
+    row.peers = {"cProfile": middle(added(found, "cProfile", calls))}
+    return row
 
 
 def c_calls(runner, bench, rounds, peer_rounds):

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import contest
+import control
 import prepare
 import rows
 
@@ -23,6 +24,9 @@ def measure(runner, bench, options):
     peer_rounds = min(rounds, 1 if quick else 3)
     yield from rows.functions(runner, bench, options.workloads, rounds, peer_rounds)
     yield from rows.c_calls(runner, bench, rounds, peer_rounds)
+    yield from control.left_out(runner, bench, 5 if quick else 21)
+    yield from control.c_calls_of_one(runner, bench, 5 if quick else 21)
+    yield from control.storm(runner, bench, 1 if quick else 5)
     yield from rows.start_up(runner, bench, 9 if quick else 31)
     yield from rows.long_run(runner, bench, 2 if quick else 10)
     yield from rows.killed(runner, bench)

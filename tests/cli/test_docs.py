@@ -51,12 +51,8 @@ def commands():
     return [command for command in dict.fromkeys(found) if "COMMAND" not in command]
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """A folder with a program, its tests and some runs of it; lextrace and stand-ins of other people's tools on PATH."""
-    folder = tmp_path_factory.mktemp("docs")
-    (folder / "app.py").write_text(APP)
-    (folder / "test_app.py").write_text("def test_nothing():\n    pass\n")
+def tools_on_path(folder):
+    """An environment with lextrace and stand-ins of other people's tools, made in `folder`, on PATH."""
     tools = folder / "tools"
     tools.mkdir()
     for name in ("jq", "flamegraph.pl"):
@@ -64,6 +60,16 @@ def place(tmp_path_factory):
         (tools / name).chmod(0o755)
     env = {key: value for key, value in os.environ.items() if not key.startswith(("LEXTRACE", "PYTHON", "PYTEST"))}
     env.update(PATH=f"{LEXTRACE.parent}:{tools}:{env['PATH']}", HOME=str(folder))
+    return env
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a program, its tests and some runs of it; gives a function that runs a shell's line there."""
+    folder = tmp_path_factory.mktemp("docs")
+    (folder / "app.py").write_text(APP)
+    (folder / "test_app.py").write_text("def test_nothing():\n    pass\n")
+    env = tools_on_path(folder)
     for _ in range(4):
         subprocess.run(["lextrace", "run", "app.py"], cwd=folder, env=env, check=True, capture_output=True)
 
