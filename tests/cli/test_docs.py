@@ -68,6 +68,7 @@ def place(tmp_path_factory):
     """A folder with a program, its tests and some runs of it; gives a function that runs a shell's line there."""
     folder = tmp_path_factory.mktemp("docs")
     (folder / "app.py").write_text(APP)
+    (folder / "trace.conf").write_text("[Lexgion(Python).default]\n    max_num_traces = 100\n")
     (folder / "test_app.py").write_text("def test_nothing():\n    pass\n")
     env = tools_on_path(folder)
     for _ in range(4):
