@@ -16,7 +16,7 @@ import sys
 
 try:
     from . import _core
-    from ._core import active, folder, region, stop
+    from ._core import active, folder, region, reload, stop
 except ImportError as _error:  # pragma: no cover - depends on the interpreter
     raise ImportError(
         f"lextrace has no extension for Python {sys.version_info[0]}.{sys.version_info[1]} here: "
@@ -27,17 +27,21 @@ except ImportError as _error:  # pragma: no cover - depends on the interpreter
 from ._decorate import fn
 
 __version__ = _core.version
-__all__ = ["active", "fn", "folder", "region", "session", "start", "stop"]
+__all__ = ["active", "fn", "folder", "knob", "mode", "region", "reload", "session", "start", "stop"]
 
 _registered = False
 
 
-def start(run: str | os.PathLike[str] | None = None, *, c_calls: bool = False, follow: bool = True) -> str:
+def start(run: str | os.PathLike[str] | None = None, *, config: str | os.PathLike[str] | None = None,
+          c_calls: bool = False, follow: bool = True) -> str:
     """Start recording every Python function of this process, from here on, in all threads.
 
     run: the run folder; made if it is missing, and added to if it is there. Default: the folder of ``lextrace run``
     if the program runs under it, else ``lextrace-PROGRAM-N`` in the current folder with the next free N.
-    c_calls: also record calls of C functions. follow: forked children record, too.
+    config: a configuration file, which says what is recorded. Default: the one that PINSIGHT_TRACE_CONFIG_FILE names, else
+    ``pinsight_trace_config.txt`` in the current folder, else none: every Python function.
+    c_calls: also record calls of C functions, where the configuration does not say otherwise. follow: forked children
+    record, too.
 
     Returns the run folder's absolute path. Under ``lextrace run``, which records already, that is its folder, and
     nothing else changes. Raises RuntimeError when a recording of the program's own is under way, OSError when the
@@ -66,6 +70,7 @@ def start(run: str | os.PathLike[str] | None = None, *, c_calls: bool = False, f
         argv=b"\0".join(os.fsencode(word) for word in sys.argv),
         c_calls=c_calls,
         follow=follow,
+        config=None if config is None else os.fsencode(os.path.abspath(os.fspath(config))),
     )
     return path
 
@@ -77,8 +82,8 @@ class session:
     ...     work()
     """
 
-    def __init__(self, run=None, *, c_calls: bool = False, follow: bool = True):
-        self._settings = {"run": run, "c_calls": c_calls, "follow": follow}
+    def __init__(self, run=None, *, config=None, c_calls: bool = False, follow: bool = True):
+        self._settings = {"run": run, "config": config, "c_calls": c_calls, "follow": follow}
         self._leave = None
 
     def __enter__(self) -> str:
@@ -88,6 +93,40 @@ class session:
     def __exit__(self, *exception) -> None:
         if self._leave:
             self._leave()
+
+
+def mode(domain: str | None = None, mode: str | None = None) -> dict[str, str] | str:
+    """The mode of each domain, or set some: OFF, STANDBY, MONITORING or TRACING.
+
+    ``mode()`` gives all modes by domain, ``mode("Python")`` that of one. ``mode("Python", "STANDBY")`` sets one,
+    ``mode("STANDBY")`` all, ``mode("Python=STANDBY, User=OFF")`` several; they take effect at once, in all threads, and all
+    modes are returned. Raises ValueError for an unknown name, RuntimeError when a domain cannot be turned on again.
+
+    >>> lextrace.mode("Python", "STANDBY")["Python"]
+    'STANDBY'
+    """
+    modes = _core.modes("")
+    if domain is None:
+        return modes
+    if mode is not None:
+        return _core.modes(f"{domain}={mode}")
+    for name in modes:
+        if name.lower() == domain.lower():
+            return modes[name]
+    return _core.modes(domain)
+
+
+def knob(name: str, default: int | float | str | None = None) -> int | float | str | None:
+    """A value from the section ``[Knob]`` of the configuration: an int, a float or a str, as it is written there.
+
+    default: what is returned where the configuration has no such knob. The value is read anew at each call, so that a
+    reload changes it. Raises nothing.
+
+    >>> lextrace.knob("batch_size", 64)
+    64
+    """
+    found = _core.knob(name)
+    return default if found is None else found[0]
 
 
 def _program() -> str:

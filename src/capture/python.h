@@ -5,17 +5,20 @@
 #ifndef LX_CAPTURE_PYTHON_H
 #define LX_CAPTURE_PYTHON_H
 
+#include "capture/meter.h"
 #include "capture/python_compat.h"
 #include "record/record.h"
 
-#define LX_FUNCTION_KINDS (1u << LX_EV_FUNCTION_BEGIN | 1u << LX_EV_FUNCTION_RESUME)
-#define LX_C_CALL_KINDS (1u << LX_EV_C_CALL_BEGIN)
+#define LX_FUNCTION_KINDS (1ull << LX_EV_FUNCTION_BEGIN | 1ull << LX_EV_FUNCTION_RESUME)
+#define LX_C_CALL_KINDS (1ull << LX_EV_C_CALL_BEGIN)
+#define LX_IMPORT_KINDS (1ull << LX_EV_IMPORT_BEGIN)
 
 /* ---- python_code.c: code objects to lexgion words ---- */
 
 struct lx_code_entry {
 	const PyCodeObject *code; /* NULL: free */
 	uint32_t word;
+	uint32_t plan; /* LX_PLAN_* */
 };
 
 extern struct lx_code_entry *lx_codes;
@@ -26,15 +29,16 @@ static inline size_t lx_code_hash(const void *code)
 	return (uint64_t)((uintptr_t)code >> 4) * 0x9E3779B97F4A7C15u >> 24;
 }
 
-uint32_t lx_code_word_slow(PyCodeObject *code);
-
-/* The lexgion word of a code object. One look at one table entry nearly always. */
-static inline uint32_t lx_code_word(PyCodeObject *code)
+/* The entry where the code object is, if it is where its hash says, as nearly always. */
+static inline const struct lx_code_entry *lx_code_likely(const void *code)
 {
-	const struct lx_code_entry *entry = &lx_codes[lx_code_hash(code) & lx_codes_mask];
-
-	return lx_likely(entry->code == code) ? entry->word : lx_code_word_slow(code);
+	return &lx_codes[lx_code_hash(code) & lx_codes_mask];
 }
+
+/* Its lexgion word and plan, decided now if they are not yet. word 0: it could not be defined. */
+struct lx_code_entry lx_code_look(PyCodeObject *code);
+/* The same if it was met before; else word 0 and no plan. */
+struct lx_code_entry lx_code_known(const PyCodeObject *code);
 
 /* Readies the tables for a session, and the running interpreter's code objects. 0 or -ENOMEM. */
 int lx_codes_start(void);
@@ -60,6 +64,7 @@ struct lx_callable_entry {
 	const void *key, *key2;
 	uint64_t name_hash;
 	uint32_t word;
+	uint32_t plan;
 };
 
 #define LX_CALLABLES 4096u /* one place for each hash; the last callable met there holds it */
@@ -71,10 +76,11 @@ static inline struct lx_callable_entry *lx_callable_entry(const void *key)
 	return &lx_callables[lx_code_hash(key) & (LX_CALLABLES - 1)];
 }
 
-uint32_t lx_callable_word_slow(PyObject *callable);
+/* Word and plan of a C callable. */
+struct lx_callable_entry lx_callable_look_slow(PyObject *callable);
 
-/* The lexgion word of a C callable. Functions and methods, nearly all there is, take one look at one table entry. */
-static inline uint32_t lx_callable_word(PyObject *callable)
+/* Functions and methods, nearly all there is, take one look at one table entry. */
+static inline struct lx_callable_entry lx_callable_look(PyObject *callable)
 {
 	const PyMethodDef *method;
 
@@ -83,29 +89,38 @@ static inline uint32_t lx_callable_word(PyObject *callable)
 	else if (Py_IS_TYPE(callable, &PyMethodDescr_Type))
 		method = ((PyMethodDescrObject *)callable)->d_method;
 	else
-		return lx_callable_word_slow(callable);
+		return lx_callable_look_slow(callable);
 	const struct lx_callable_entry *entry = lx_callable_entry(method);
 
-	return lx_likely(entry->key == method && entry->key2 == method->ml_name) ? entry->word
-										  : lx_callable_word_slow(callable);
+	return lx_likely(entry->key == method && entry->key2 == method->ml_name) ? *entry
+										  : lx_callable_look_slow(callable);
 }
 
 void lx_callables_start(void);
+/* Their plans are to be decided anew. */
+void lx_callables_undecide(void);
 
 /* ---- python_thread.c ---- */
 
+/* A thread is about to be started. */
+void lx_python_thread_starts(void);
+/* In a forked child: no other thread is left. */
+void lx_python_threads_forget(void);
 /* The calling thread's first event: its state, named. NULL: leave the event out. */
 struct lx_thread *lx_python_thread_first(void);
 
 /*
- * Set once greenlet is there: from then on each event looks whether the thread's stack is another one. Programs without it
- * are spared the look.
+ * Once greenlet is there, LX_ATTENTION_STACKS is set: from then on each event looks whether the thread's stack is another
+ * one. Programs without it are spared the look. This sets it if greenlet is imported already.
  */
-extern bool lx_watch_stacks;
-/* Sets it if greenlet is imported already. */
 void lx_python_look_for_greenlet(void);
 /* If the running stack of the thread is another one than at its last event, notes the greenlet switch. */
 void lx_python_check_stack(struct lx_thread *thread, const PyThreadState *state);
+
+/* Something waits: greenlets, a reload, a request, the end of a window, a pause. With the thread's guard set. */
+void lx_python_attend(struct lx_thread *thread);
+/* The thread is not like others. False: leave the event out. */
+bool lx_python_special(struct lx_thread *thread);
 
 /* First lines of every hook: the thread, with its guard set; NULL: leave the event out. lx_hook_leave is its end. */
 static inline struct lx_thread *lx_hook_enter(void)
@@ -122,8 +137,12 @@ static inline struct lx_thread *lx_hook_enter(void)
 			return NULL;
 	}
 	lx_guard(thread, 1);
-	if (lx_unlikely(lx_watch_stacks))
-		lx_python_check_stack(thread, lx_python_thread_state());
+	if (lx_unlikely(__atomic_load_n(lx_attention, __ATOMIC_RELAXED)))
+		lx_python_attend(thread);
+	if (lx_unlikely(thread->special) && !lx_python_special(thread)) {
+		lx_guard(thread, 0);
+		return NULL;
+	}
 	return thread;
 }
 
@@ -132,12 +151,44 @@ static inline void lx_hook_leave(struct lx_thread *thread)
 	lx_guard(thread, 0);
 }
 
+/* ---- python_begin.c: calls that are not simply written ---- */
+
+/*
+ * A call begins or is resumed. `key` tells it from others on the stack, `frame` from others of the same code. True: nothing
+ * was opened, and no thread wants this place any more.
+ */
+bool lx_python_begin(struct lx_thread *thread, PyCodeObject *code, const void *key, const void *frame, uint32_t kind);
+/* It ends or is suspended. True: no thread wants this place any more. */
+bool lx_python_end(struct lx_thread *thread, const PyCodeObject *code, const void *key, const void *frame, uint32_t kind);
+/* A C call begins: `key` for the C call, `caller` for the call it is made from. As above. */
+bool lx_python_c_begin(struct lx_thread *thread, PyCodeObject *code, const void *caller, const void *key, PyObject *callable);
+/* A session begins, or a child was forked: suspended calls belong to what was before. */
+void lx_suspended_forget(void);
+
+/* ---- python_control.c: modes, reload and requests, as far as they are Python's ---- */
+
+/* Takes SIGUSR1, if this is the main thread. */
+void lx_python_signal_take(void);
+void lx_python_signal_give_back(void);
+/* Watches threads start. 0, or -1 with an exception. */
+int lx_python_audit(void);
+/* Sets the hooks as the mode of the domain wants them, in the running interpreter. 0, or -1 with an exception. */
+int lx_python_mode_apply(void);
+/* Reads the configuration now. 0, or -1 with ValueError: what was wrong. */
+int lx_python_reload(void);
+
 /* ---- python_monitoring.c (3.12 and later) and python_profile.c (3.11): one of them is built in ---- */
 
 /* Takes what the hooks need, before anything is recorded. 0, or -1 with RuntimeError set: no tool id is free. */
 int lx_python_hooks_reserve(void);
 /* Sets the hooks of the running interpreter. 0, or -1 with a Python exception set and what was reserved given back. */
-int lx_python_hooks_set(bool c_calls);
+int lx_python_hooks_set(void);
+/* No event comes until they are set again; the tool id stays ours. */
+void lx_python_hooks_rest(void);
+/* Places that were spared send events again. */
+void lx_python_hooks_restart(void);
+/* C calls of this code are wanted: only called where they are not wanted of all code. */
+void lx_python_hooks_want_c(PyCodeObject *code);
 /* Takes the running interpreter's hooks away; no harm where there are none. Never leaves an exception set. */
 void lx_python_hooks_clear(void);
 

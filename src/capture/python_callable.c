@@ -87,7 +87,7 @@ static uint64_t hash_of(const struct callable *callable)
 	return hash;
 }
 
-static uint32_t define(const struct callable *callable)
+static struct lx_callable_entry define(const struct callable *callable, uint64_t hash)
 {
 	char name[1024];
 	int size;
@@ -96,18 +96,25 @@ static uint32_t define(const struct callable *callable)
 		size = snprintf(name, sizeof(name), "%s.%s", callable->owner, callable->name);
 	else
 		size = snprintf(name, sizeof(name), "%s", callable->name);
+	struct lx_callable_entry made = {callable->key, callable->key2, hash, 0, 0};
+
 	if (size < 0)
-		return 0;
+		return made;
 	struct lx_place place = {.name = name,
 				 .name_size = (size_t)size < sizeof(name) ? (size_t)size : sizeof(name) - 1,
 				 .file = "",
 				 .domain = LX_DOMAIN_PYTHON,
 				 .flags = LX_LEXGION_C};
 
-	return lx_lexgion_define(&place);
+	const struct lx_subject subject = {LX_DOMAIN_PYTHON, name, "", place.name_size, 0, 0};
+
+	made.word = lx_lexgion_define(&place);
+	if (made.word)
+		made.plan = lx_meter_plan(&subject, made.word, true);
+	return made;
 }
 
-uint32_t lx_callable_word_slow(PyObject *callable)
+struct lx_callable_entry lx_callable_look_slow(PyObject *callable)
 {
 	char buffer[512];
 	struct callable found = look_at(callable, buffer, sizeof(buffer));
@@ -116,12 +123,17 @@ uint32_t lx_callable_word_slow(PyObject *callable)
 	struct lx_callable_entry *entry = lx_callable_entry(found.key);
 
 	if (entry->key == found.key && entry->key2 == found.key2 && entry->name_hash == hash)
-		return entry->word;
-	uint32_t word = define(&found);
+		return *entry;
+	struct lx_callable_entry made = define(&found, hash);
 
-	if (word) /* else there was no room for its name: next time perhaps */
-		*entry = (struct lx_callable_entry){found.key, found.key2, hash, word};
-	return word;
+	if (made.word) /* else there was no room for its name: next time perhaps */
+		*entry = made;
+	return made;
+}
+
+void lx_callables_undecide(void)
+{
+	memset(lx_callables, 0, sizeof(lx_callables));
 }
 
 void lx_callables_start(void)
@@ -130,6 +142,6 @@ void lx_callables_start(void)
 
 	if (generation != lx_session_generation) {
 		generation = lx_session_generation;
-		memset(lx_callables, 0, sizeof(lx_callables));
+		lx_callables_undecide();
 	}
 }

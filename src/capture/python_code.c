@@ -63,6 +63,8 @@ static int grow(void)
 	return 0;
 }
 
+static void undecide(void);
+
 int lx_codes_start(void)
 {
 	static uint32_t generation;
@@ -70,6 +72,7 @@ int lx_codes_start(void)
 
 	if (interpreter >= 0 && interpreter < INTERPRETERS && !extra_index[interpreter])
 		extra_index[interpreter] = lx_code_extra_request(forget) + 1;
+	lx_plans_void = undecide;
 	if (generation != lx_session_generation) { /* the words of the session before are void */
 		generation = lx_session_generation;
 		memset(lx_codes, 0, (lx_codes_mask + 1) * sizeof(*lx_codes));
@@ -110,7 +113,26 @@ size_t lx_text_of(PyObject *string, char *out, size_t space)
 	return size;
 }
 
-static uint32_t define(const PyCodeObject *code)
+/* The function of the import system that makes a module, and nothing else. */
+static bool is_importer(const struct lx_place *place)
+{
+	static const char name[] = "_find_and_load", file[] = "<frozen importlib._bootstrap>";
+
+	return place->name_size == sizeof(name) - 1 && memcmp(place->name, name, sizeof(name) - 1) == 0 &&
+	       place->file_size == sizeof(file) - 1 && memcmp(place->file, file, sizeof(file) - 1) == 0;
+}
+
+static bool wants_imports(void)
+{
+	static const uint32_t nobody[LX_PUNIT_KINDS_MAX] = {LX_NO_PUNIT, LX_NO_PUNIT, LX_NO_PUNIT};
+	const struct lx_section *section = lx_rules_domain(lx_rules_now, LX_DOMAIN_PYTHON);
+
+	return lx_mode(LX_DOMAIN_PYTHON) == LX_MODE_TRACING &&
+	       lx_rules_switches(lx_rules_now, section, LX_DOMAIN_PYTHON, nobody) & 1u << LX_IMPORT;
+}
+
+/* The word of the code, defined if it is 0, and what to do with its calls. */
+static struct lx_code_entry decide(const PyCodeObject *code, uint32_t word)
 {
 	/* One byte more than is kept, so that the definition shows that it was cut. */
 	static char name[LX_DEFINITION_TEXT_MAX + 4], file[LX_DEFINITION_TEXT_MAX + 4];
@@ -129,35 +151,65 @@ static uint32_t define(const PyCodeObject *code)
 
 	if (place.file_size >= sizeof(greenlet) - 1 &&
 	    memcmp(file + place.file_size - (sizeof(greenlet) - 1), greenlet, sizeof(greenlet) - 1) == 0)
-		lx_watch_stacks = true; /* it is being imported: no greenlet has run yet */
-	return lx_lexgion_define(&place);
+		lx_attention_set(LX_ATTENTION_STACKS); /* it is being imported: no greenlet has run yet */
+	struct lx_code_entry found = {code, word ? word : lx_lexgion_define(&place), 0};
+
+	if (found.word == 0)
+		return found;
+	const struct lx_subject subject = {LX_DOMAIN_PYTHON, name, file, place.name_size, place.file_size, place.line};
+
+	found.plan = lx_meter_plan(&subject, found.word, false);
+	if (is_importer(&place) && wants_imports())
+		found.plan |= LX_PLAN_SLOW | LX_PLAN_IMPORT;
+	return found;
 }
 
-uint32_t lx_code_word_slow(PyCodeObject *code)
+struct lx_code_entry lx_code_known(const PyCodeObject *code)
+{
+	return *find(lx_codes, lx_codes_mask, code);
+}
+
+/* The plans are void: decided anew when their code is met. */
+static void undecide(void)
+{
+	for (size_t i = 0; i <= lx_codes_mask; i++)
+		lx_codes[i].plan = LX_PLAN_SLOW | LX_PLAN_UNDECIDED;
+	lx_callables_undecide();
+}
+
+struct lx_code_entry lx_code_look(PyCodeObject *code)
 {
 	struct lx_code_entry *entry = find(lx_codes, lx_codes_mask, code);
 
-	if (entry->code == code)
-		return entry->word;
-	uint32_t word = define(code);
+	if (entry->code == code) {
+		if (entry->plan & LX_PLAN_UNDECIDED) {
+			*entry = decide(code, entry->word);
+			if (entry->plan & LX_PLAN_C)
+				lx_python_hooks_want_c(code);
+		}
+		return *entry;
+	}
+	struct lx_code_entry made = decide(code, 0);
 
-	if (word == 0) /* no room for its name: next time perhaps */
-		return word;
+	if (made.word == 0) /* no room for its name: next time perhaps */
+		return made;
+	if (made.plan & LX_PLAN_C)
+		lx_python_hooks_want_c(code);
 	int64_t interpreter = PyInterpreterState_GetID(PyInterpreterState_Get());
 
 	if (interpreter < 0 || interpreter >= INTERPRETERS || !extra_index[interpreter])
-		return word;
+		return made;
 	if ((used + 1) * 2 > lx_codes_mask && grow() != 0)
-		return word;
+		return made;
 	/* The extra slot tells when the code object dies; without it the entry could outlive it and name another. */
 	struct lx_exception saved = lx_exception_save();
 
 	if (lx_code_extra_set((PyObject *)code, extra_index[interpreter] - 1, code) != 0) {
 		lx_exception_restore(saved);
-		return word;
+		return made;
 	}
 	lx_exception_restore(saved);
-	*find(lx_codes, lx_codes_mask, code) = (struct lx_code_entry){code, word};
+	*find(lx_codes, lx_codes_mask, code) = made;
 	used++;
-	return word;
+	return made;
 }

@@ -26,29 +26,102 @@ struct callback {
  * all the rest of the hook but the clock.
  */
 
+static PyObject *disable; /* sys.monitoring.DISABLE: no more events of that kind from that place */
+static bool disabled;     /* it was returned since the last restart */
+
+/* What the end of a window left is done at once, after what was recorded. */
+static void leave(struct lx_thread *thread)
+{
+	if (lx_unlikely(__atomic_load_n(lx_attention, __ATOMIC_RELAXED) & LX_ATTENTION_WORK))
+		lx_python_attend(thread);
+	lx_hook_leave(thread);
+}
+
+/* Leaves a hook of an event that may be disabled for its place. */
+static PyObject *leave_place(struct lx_thread *thread, bool done)
+{
+	leave(thread);
+	disabled |= done;
+	return Py_NewRef(done ? disable : Py_None);
+}
+
+static const void *frame_here(void)
+{
+	return lx_python_frame(lx_python_thread_state());
+}
+
+static PyObject *begin_slow(struct lx_thread *thread, PyObject *code, uint32_t kind)
+{
+	bool done = lx_python_begin(thread, (PyCodeObject *)code, code, frame_here(), kind);
+
+	if (kind == LX_EV_FUNCTION_RESUME && lx_unlikely(lx_regions_suspended != 0))
+		lx_regions_resume(thread, frame_here());
+	return leave_place(thread, done);
+}
+
+/* Whether calls of this code are written at both ends and nothing else: word and plan are where they are looked for first. */
+static inline bool is_plain(const struct lx_thread *thread, const struct lx_code_entry *entry, PyObject *code)
+{
+	return lx_likely((PyObject *)entry->code == code && !((entry->plan & LX_PLAN_SLOW) | thread->special));
+}
+
 HOOK(on_start)
 {
 	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		lx_call_begin(thread, args[0], lx_code_word((PyCodeObject *)args[0]), LX_EV_FUNCTION_BEGIN);
+		const struct lx_code_entry *entry = lx_code_likely(args[0]);
+
+		if (!is_plain(thread, entry, args[0]))
+			return begin_slow(thread, args[0], LX_EV_FUNCTION_BEGIN);
+		lx_call_begin(thread, args[0], entry->word, LX_EV_FUNCTION_BEGIN);
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;
 }
 
-/* Resumed by next() or send(), or by an exception thrown in. */
+/* Resumed by next() or send(). */
 HOOK(on_resume)
 {
 	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		lx_call_begin(thread, args[0], lx_code_word((PyCodeObject *)args[0]), LX_EV_FUNCTION_RESUME);
+		const struct lx_code_entry *entry = lx_code_likely(args[0]);
+
+		if (!is_plain(thread, entry, args[0]))
+			return begin_slow(thread, args[0], LX_EV_FUNCTION_RESUME);
+		lx_call_begin(thread, args[0], entry->word, LX_EV_FUNCTION_RESUME);
 		if (lx_unlikely(lx_regions_suspended != 0))
-			lx_regions_resume(thread, lx_python_frame(lx_python_thread_state()));
+			lx_regions_resume(thread, frame_here());
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;
+}
+
+/* Resumed by an exception thrown in: an event that is never disabled. */
+HOOK(on_throw)
+{
+	struct lx_thread *thread = lx_hook_enter();
+
+	if (lx_likely(thread != NULL)) {
+		lx_python_begin(thread, (PyCodeObject *)args[0], args[0], frame_here(), LX_EV_FUNCTION_RESUME);
+		if (lx_unlikely(lx_regions_suspended != 0))
+			lx_regions_resume(thread, frame_here());
+		leave(thread);
+	}
+	Py_RETURN_NONE;
+}
+
+static PyObject *end_slow(struct lx_thread *thread, PyObject *code, uint32_t kind)
+{
+	return leave_place(thread, lx_python_end(thread, (PyCodeObject *)code, code, frame_here(), kind));
+}
+
+/* MONITORING: the innermost call is this one, and counted. */
+static inline bool is_counted(const struct lx_thread *thread, const void *code)
+{
+	return lx_call_is_top(thread, code, LX_FUNCTION_KINDS << LX_MARKED) &&
+	       thread->stack.top[-1].marks == (LX_CALL_COUNTED | LX_CALL_QUIET);
 }
 
 HOOK(on_return)
@@ -56,6 +129,8 @@ HOOK(on_return)
 	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
+		if (!lx_likely(lx_call_is_top(thread, args[0], LX_FUNCTION_KINDS)) && !is_counted(thread, args[0]))
+			return end_slow(thread, args[0], LX_EV_FUNCTION_END);
 		lx_call_end(thread, args[0], LX_FUNCTION_KINDS, LX_EV_FUNCTION_END);
 		lx_hook_leave(thread);
 	}
@@ -67,11 +142,9 @@ HOOK(on_yield)
 	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		if (lx_likely(lx_call_is_top(thread, args[0], LX_FUNCTION_KINDS)))
-			lx_call_end(thread, args[0], LX_FUNCTION_KINDS, LX_EV_FUNCTION_YIELD);
-		else
-			lx_call_suspend(thread, args[0], lx_python_frame(lx_python_thread_state()), LX_FUNCTION_KINDS,
-					LX_EV_FUNCTION_YIELD);
+		if (!lx_likely(lx_call_is_top(thread, args[0], LX_FUNCTION_KINDS)))
+			return end_slow(thread, args[0], LX_EV_FUNCTION_YIELD);
+		lx_call_end(thread, args[0], LX_FUNCTION_KINDS, LX_EV_FUNCTION_YIELD);
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;
@@ -106,9 +179,11 @@ HOOK(on_unwind)
 	if (lx_likely(thread != NULL)) {
 		if (never_began(args[0], args[1]))
 			thread->unmatched++;
-		else
+		else if (lx_likely(lx_call_is_top(thread, args[0], LX_FUNCTION_KINDS)))
 			lx_call_end(thread, args[0], LX_FUNCTION_KINDS, LX_EV_FUNCTION_UNWIND);
-		lx_hook_leave(thread);
+		else
+			lx_python_end(thread, (PyCodeObject *)args[0], args[0], frame_here(), LX_EV_FUNCTION_UNWIND);
+		leave(thread);
 	}
 	Py_RETURN_NONE;
 }
@@ -122,7 +197,15 @@ HOOK(on_call)
 	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		lx_call_begin(thread, callable, lx_callable_word(callable), LX_EV_C_CALL_BEGIN);
+		const struct lx_code_entry *entry = lx_code_likely(args[0]);
+
+		if (!is_plain(thread, entry, args[0]) || !(entry->plan & LX_PLAN_C))
+			return leave_place(thread, lx_python_c_begin(thread, (PyCodeObject *)args[0], args[0], callable, callable));
+		const struct lx_callable_entry found = lx_callable_look(callable);
+
+		if (lx_unlikely(found.plan & LX_PLAN_SLOW))
+			return leave_place(thread, lx_python_c_begin(thread, (PyCodeObject *)args[0], args[0], callable, callable));
+		lx_call_begin(thread, callable, found.word, LX_EV_C_CALL_BEGIN);
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;
@@ -136,7 +219,7 @@ static inline void c_call_ends(PyObject *const *args, uint32_t kind)
 		/* 3.12.1 reports an end for some Python functions too: those have no open C call. */
 		if (lx_likely(lx_call_is_top(thread, args[2], LX_C_CALL_KINDS)) || !lx_is_python_function(args[2]))
 			lx_call_end(thread, args[2], LX_C_CALL_KINDS, kind);
-		lx_hook_leave(thread);
+		leave(thread);
 	}
 }
 
@@ -161,7 +244,7 @@ static const struct event {
 } events[] = {
 	{"PY_START", on_start, true, false},	{"PY_RESUME", on_resume, true, false},
 	{"PY_RETURN", on_return, true, false},	{"PY_YIELD", on_yield, true, false},
-	{"PY_THROW", on_resume, true, false},	{"PY_UNWIND", on_unwind, true, false},
+	{"PY_THROW", on_throw, true, false},	{"PY_UNWIND", on_unwind, true, false},
 	{"CALL", on_call, true, true},		{"C_RETURN", on_c_return, false, true},
 	{"C_RAISE", on_c_raise, false, true},
 };
@@ -176,6 +259,13 @@ static PyTypeObject callback_type = {
 	.tp_call = PyVectorcall_Call,
 	.tp_doc = "Receives one kind of event of sys.monitoring.",
 };
+
+/* One for each event, for as long as the process lives: it may be taken away while it runs. */
+static struct callback callbacks[EVENT_COUNT] = {
+	[0 ... EVENT_COUNT - 1] = {PyObject_HEAD_INIT(&callback_type) NULL},
+};
+
+static bool all_c; /* C calls are wanted of every function */
 
 /* Ids that no tool of the standard library reserves. The program's own tools try 3 first: it is the last choice. */
 static const int tool_ids[] = {4, 3};
@@ -234,20 +324,13 @@ static long event_bit(PyObject *module, const char *name)
 static int register_hook(PyObject *module, int tool, const struct event *event, vectorcallfunc hook)
 {
 	long bit = event_bit(module, event->name);
-	struct callback *callback = NULL;
+	struct callback *callback = &callbacks[event - events];
 
 	if (bit < 0)
 		return -1;
-	if (hook) {
-		callback = PyObject_New(struct callback, &callback_type);
-		if (!callback)
-			return -1;
-		callback->call = hook;
-	}
-	PyObject *object = callback ? (PyObject *)callback : Py_NewRef(Py_None);
+	callback->call = event->hook;
+	PyObject *object = hook ? (PyObject *)callback : Py_None;
 	PyObject *done = PyObject_CallMethod(module, "register_callback", "ilO", tool, bit, object);
-
-	Py_DECREF(object);
 
 	Py_XDECREF(done);
 	return done ? 0 : -1;
@@ -270,7 +353,18 @@ int lx_python_hooks_reserve(void)
 	return our_tool(module) >= 0 || take_tool(module) >= 0 ? 0 : -1;
 }
 
-int lx_python_hooks_set(bool c_calls)
+/* Whether functions of which the configuration says nothing have their C calls recorded. */
+static bool wants_all_c(void)
+{
+	static const uint32_t nobody[LX_PUNIT_KINDS_MAX] = {LX_NO_PUNIT, LX_NO_PUNIT, LX_NO_PUNIT};
+	static const struct lx_subject any = {LX_DOMAIN_PYTHON, "", "", 0, 0, 0};
+	const uint64_t c = 1u << LX_C_START | 1u << LX_C_RETURN;
+
+	return (lx_rules_switches(lx_rules_now, lx_rules_section(lx_rules_now, &any), LX_DOMAIN_PYTHON, nobody) & c) ||
+	       lx_rules_switches_vary(lx_rules_now, NULL, LX_DOMAIN_PYTHON);
+}
+
+int lx_python_hooks_set(void)
 {
 	PyObject *module = monitoring();
 	int tool = module ? our_tool(module) : -1;
@@ -278,12 +372,13 @@ int lx_python_hooks_set(bool c_calls)
 
 	if (tool < 0 || PyType_Ready(&callback_type) < 0)
 		goto fail;
+	if (!disable && !(disable = PyObject_GetAttrString(module, "DISABLE")))
+		goto fail;
+	all_c = wants_all_c();
 	for (size_t i = 0; i < EVENT_COUNT; i++) {
-		if (events[i].c_calls && !c_calls)
-			continue;
 		if (register_hook(module, tool, &events[i], events[i].hook) != 0)
 			goto fail;
-		if (events[i].set)
+		if (events[i].set && (!events[i].c_calls || all_c))
 			set |= event_bit(module, events[i].name);
 	}
 	if (set_events(module, tool, set) == 0)
@@ -291,6 +386,46 @@ int lx_python_hooks_set(bool c_calls)
 fail:
 	lx_python_hooks_clear(); /* keeps the exception */
 	return -1;
+}
+
+void lx_python_hooks_rest(void)
+{
+	struct lx_exception saved = lx_exception_save();
+	PyObject *module = monitoring();
+	int tool = module ? our_tool(module) : -1;
+
+	if (tool >= 0)
+		set_events(module, tool, 0);
+	PyErr_Clear();
+	lx_exception_restore(saved);
+}
+
+void lx_python_hooks_restart(void)
+{
+	if (!disabled)
+		return;
+	disabled = lx_windows_spared = false;
+	struct lx_exception saved = lx_exception_save();
+	PyObject *module = monitoring();
+
+	if (module)
+		Py_XDECREF(PyObject_CallMethod(module, "restart_events", NULL));
+	PyErr_Clear();
+	lx_exception_restore(saved);
+}
+
+void lx_python_hooks_want_c(PyCodeObject *code)
+{
+	if (all_c)
+		return;
+	struct lx_exception saved = lx_exception_save();
+	PyObject *module = monitoring();
+	int tool = module ? our_tool(module) : -1;
+
+	if (tool >= 0)
+		Py_XDECREF(PyObject_CallMethod(module, "set_local_events", "iOl", tool, code, event_bit(module, "CALL")));
+	PyErr_Clear();
+	lx_exception_restore(saved);
 }
 
 void lx_python_hooks_clear(void)

@@ -17,7 +17,7 @@ struct chained {
 };
 
 static struct chained *chain;
-static bool active, want_c_calls, audited;
+static bool active, audited;
 static const PyThreadState *newest; /* head of the list of thread states at the last look */
 
 static int on_event(PyObject *object, PyFrameObject *frame, int what, PyObject *arg);
@@ -108,7 +108,12 @@ static void function_begins(struct lx_thread *thread, PyFrameObject *frame, PyCo
 		if (argument != 0 || (opcode != RESUME && opcode != RESUME_QUICK))
 			kind = LX_EV_FUNCTION_RESUME;
 	}
-	lx_call_begin(thread, frame, lx_code_word(code), kind);
+	const struct lx_code_entry *entry = lx_code_likely(code);
+
+	if (lx_likely(entry->code == code && !((entry->plan & LX_PLAN_SLOW) | thread->special)))
+		lx_call_begin(thread, frame, entry->word, kind);
+	else
+		lx_python_begin(thread, code, frame, frame, kind);
 	if (lx_unlikely(kind == LX_EV_FUNCTION_RESUME && lx_regions_suspended))
 		lx_regions_resume(thread, frame);
 }
@@ -117,16 +122,21 @@ static void function_ends(struct lx_thread *thread, PyFrameObject *frame, const 
 {
 	unsigned opcode = 0, argument;
 
-	if (!value) {
-		lx_call_end(thread, frame, LX_FUNCTION_KINDS, LX_EV_FUNCTION_UNWIND);
-		return;
-	}
-	if (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR))
+	if (value && code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR))
 		instruction(frame, code, &opcode, &argument);
-	if (opcode == YIELD_VALUE)
-		lx_call_suspend(thread, frame, frame, LX_FUNCTION_KINDS, LX_EV_FUNCTION_YIELD);
+	uint32_t kind = !value ? LX_EV_FUNCTION_UNWIND : opcode == YIELD_VALUE ? LX_EV_FUNCTION_YIELD : LX_EV_FUNCTION_END;
+
+	if (lx_likely(lx_call_is_top(thread, frame, LX_FUNCTION_KINDS)))
+		lx_call_end(thread, frame, LX_FUNCTION_KINDS, kind);
 	else
-		lx_call_end(thread, frame, LX_FUNCTION_KINDS, LX_EV_FUNCTION_END);
+		lx_python_end(thread, code, frame, frame, kind);
+}
+
+/* One that was not wanted was not opened. */
+static void c_call_ends(struct lx_thread *thread, PyFrameObject *frame, uint32_t kind)
+{
+	if (lx_call_is_top(thread, frame, LX_C_CALL_KINDS | LX_C_CALL_KINDS << LX_MARKED))
+		lx_call_end(thread, frame, LX_C_CALL_KINDS, kind);
 }
 
 static void record(struct lx_thread *thread, PyFrameObject *frame, int what, PyObject *arg)
@@ -145,16 +155,15 @@ static void record(struct lx_thread *thread, PyFrameObject *frame, int what, PyO
 		Py_DECREF(code);
 		break;
 	case PyTrace_C_CALL:
-		if (want_c_calls)
-			lx_call_begin(thread, frame, lx_callable_word(arg), LX_EV_C_CALL_BEGIN);
+		code = PyFrame_GetCode(frame);
+		lx_python_c_begin(thread, code, frame, frame, arg);
+		Py_DECREF(code);
 		break;
 	case PyTrace_C_RETURN:
-		if (want_c_calls)
-			lx_call_end(thread, frame, LX_C_CALL_KINDS, LX_EV_C_CALL_END);
+		c_call_ends(thread, frame, LX_EV_C_CALL_END);
 		break;
 	case PyTrace_C_EXCEPTION:
-		if (want_c_calls)
-			lx_call_end(thread, frame, LX_C_CALL_KINDS, LX_EV_C_CALL_RAISE);
+		c_call_ends(thread, frame, LX_EV_C_CALL_RAISE);
 		break;
 	default:
 		break;
@@ -173,6 +182,8 @@ static int on_event(PyObject *object, PyFrameObject *frame, int what, PyObject *
 
 		if (lx_likely(thread != NULL)) {
 			record(thread, frame, what, arg);
+			if (lx_unlikely(__atomic_load_n(lx_attention, __ATOMIC_RELAXED) & LX_ATTENTION_WORK))
+				lx_python_attend(thread);
 			lx_hook_leave(thread);
 		}
 	}
@@ -190,9 +201,8 @@ int lx_python_hooks_reserve(void)
 	return 0;
 }
 
-int lx_python_hooks_set(bool c_calls)
+int lx_python_hooks_set(void)
 {
-	want_c_calls = c_calls;
 	if (!audited && PySys_AddAuditHook(on_audit, NULL) != 0)
 		return -1;
 	audited = true;
@@ -221,6 +231,22 @@ void lx_python_hooks_clear(void)
 		PyMem_RawFree(chain);
 		chain = next;
 	}
+}
+
+void lx_python_hooks_rest(void)
+{
+	lx_python_hooks_clear();
+}
+
+/* Nothing is spared here: the profile function cannot be taken from one place. */
+void lx_python_hooks_restart(void)
+{
+	lx_windows_spared = false;
+}
+
+void lx_python_hooks_want_c(PyCodeObject *code)
+{
+	(void)code;
 }
 
 #endif

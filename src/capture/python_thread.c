@@ -1,5 +1,6 @@
 #include "capture/python.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 static PyObject *name_key, *active_key, *threading_key;
@@ -72,6 +73,93 @@ static size_t name_in_bootstrap(PyThreadState *state, char *out, size_t space)
 	return size;
 }
 
+/* ---- Numbers ---- */
+
+/*
+ * Threads are numbered as they start, also those whose events nobody wants to see: the audit event of a start takes a
+ * number, and the thread that the interpreter makes next has it. Who ends unseen has had it.
+ */
+static struct numbered {
+	uint64_t id;     /* PyThreadState_GetID */
+	uint32_t number;
+} *unseen;
+static size_t unseen_count, unseen_space;
+static uint64_t newest_id;   /* of a thread state, at the last look */
+static uint32_t next_number; /* of the start that has not been found yet; 0: none */
+
+static void add_unseen(uint64_t id, uint32_t number)
+{
+	if (unseen_count == unseen_space) {
+		size_t space = unseen_space ? unseen_space * 2 : 64;
+		struct numbered *larger = realloc(unseen, space * sizeof(*larger));
+
+		if (!larger)
+			return;
+		unseen = larger;
+		unseen_space = space;
+	}
+	unseen[unseen_count++] = (struct numbered){id, number};
+}
+
+/* Finds the thread of the last start: the oldest of those that are newer than what was there then. */
+static void find_started(void)
+{
+	PyThreadState *state = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+	uint64_t first = 0, newest = newest_id;
+
+	for (; state && PyThreadState_GetID(state) > newest_id; state = PyThreadState_Next(state)) {
+		first = PyThreadState_GetID(state);
+		if (first > newest)
+			newest = first;
+	}
+	newest_id = newest;
+	if (next_number && first)
+		add_unseen(first, next_number);
+	if (first)
+		next_number = 0;
+}
+
+static bool is_main_interpreter(void)
+{
+	return PyInterpreterState_Get() == PyInterpreterState_Main();
+}
+
+void lx_python_thread_starts(void)
+{
+	if (!is_main_interpreter())
+		return;
+	find_started();
+	next_number = lx_thread_number_take();
+	PyThreadState *state = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+
+	if (state && PyThreadState_GetID(state) > newest_id)
+		newest_id = PyThreadState_GetID(state);
+}
+
+/* The number that was taken for this thread when it was started. */
+static void take_number(struct lx_thread *thread)
+{
+	uint64_t id = PyThreadState_GetID(lx_python_thread_state());
+
+	if (thread->numbered || !is_main_interpreter() || thread->tid == (uint32_t)getpid())
+		return;
+	find_started();
+	for (size_t i = unseen_count; i-- > 0;) {
+		if (unseen[i].id != id)
+			continue;
+		thread->number = unseen[i].number;
+		thread->numbered = true;
+		unseen[i] = unseen[--unseen_count];
+		return;
+	}
+}
+
+void lx_python_threads_forget(void)
+{
+	unseen_count = 0;
+	next_number = 0;
+}
+
 struct lx_thread *lx_python_thread_first(void)
 {
 	struct lx_thread *thread = lx_thread_get();
@@ -93,19 +181,29 @@ struct lx_thread *lx_python_thread_first(void)
 			lx_thread_name(thread, "MainThread", 10); /* threading is not imported yet */
 	}
 	PyErr_Clear();
+	take_number(thread);
+	lx_meter_thread_placed(thread);
+	if (lx_python_threads_coming > 0)
+		lx_python_threads_coming--;
 	lx_guard(thread, 0);
 	lx_exception_restore(saved);
 	return thread;
 }
 
-bool lx_watch_stacks;
+bool lx_python_special(struct lx_thread *thread)
+{
+	if (thread->special & ~LX_THREAD_OUTSIDE)
+		lx_thread_special(thread);
+	/* What it has open is written to the end. */
+	return !(thread->special & LX_THREAD_OUTSIDE) || thread->stack.top > thread->stack.base;
+}
 
 void lx_python_look_for_greenlet(void)
 {
 	PyObject *modules = PySys_GetObject("modules"); /* borrowed */
 
 	if (modules && PyDict_CheckExact(modules) && PyDict_GetItemString(modules, "greenlet"))
-		lx_watch_stacks = true;
+		lx_attention_set(LX_ATTENTION_STACKS);
 }
 
 /*

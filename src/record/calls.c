@@ -6,6 +6,7 @@
 #define FIRST_CALLS 128u /* places of a new stack: 2 KiB */
 
 uint32_t lx_regions_suspended;
+void (*lx_call_suspended)(struct lx_thread *thread, const struct lx_call *call, const void *frame);
 
 /* Regions that wait for their frame, in the order in which they were opened. Guarded by the session's lock. */
 static struct suspended {
@@ -20,37 +21,76 @@ bool lx_stack_grow(struct lx_thread *thread)
 	size_t used = (size_t)(stack->top - stack->base);
 	size_t space = used ? used * 2 : FIRST_CALLS;
 
-	lx_guard(thread, thread->busy + 1);
+	lx_lock(); /* another thread may be looking through the stack */
 	struct lx_call *base = realloc(stack->base, space * sizeof(*base));
 
-	lx_guard(thread, thread->busy - 1);
-	if (!base) {
+	if (base) {
+		stack->base = base;
+		stack->top = base + used;
+		stack->limit = base + space;
+	} else {
 		thread->dropped++;
-		return false;
 	}
-	stack->base = base;
-	stack->top = base + used;
-	stack->limit = base + space;
+	lx_unlock();
+	return base != NULL;
+}
+
+bool lx_call_begin_marked(struct lx_thread *thread, const struct lx_call *call, bool written)
+{
+	if (lx_unlikely(thread->stack.top == thread->stack.limit) && !lx_stack_grow(thread))
+		return false;
+	*thread->stack.top++ = *call;
+	if (written)
+		lx_record(thread, call->kind - LX_MARKED, call->word);
 	return true;
+}
+
+/* `call` was the top of the stack until now: what its end means. */
+static void close_call(struct lx_thread *thread, const struct lx_call *top, uint32_t kind)
+{
+	if (top->kind < LX_MARKED) {
+		lx_record(thread, kind, top->word);
+		return;
+	}
+	struct lx_call call = *top; /* what is told below may use its place */
+
+	if (call.marks & LX_CALL_COUNTED)
+		lx_counted_end(thread, top);
+	if (!(call.marks & LX_CALL_QUIET))
+		lx_record(thread, kind, call.word);
+	if (call.marks & LX_CALL_ADMITTED)
+		lx_meter_call_ended(thread, &call);
 }
 
 static bool is_region(const struct lx_call *call)
 {
-	return LX_REGION_KINDS >> call->kind & 1;
+	return (LX_REGION_KINDS | LX_REGION_KINDS << LX_MARKED) >> call->kind & 1;
 }
 
-static bool is_c_call(const struct lx_call *call)
+/* How the end of a call that lost its own is written. */
+static uint32_t unwind_kind(const struct lx_call *call)
 {
-	return call->kind == LX_EV_C_CALL_BEGIN;
+	switch (call->kind % LX_MARKED) {
+	case LX_EV_REGION_BEGIN:
+	case LX_EV_REGION_RESUME:
+		return LX_EV_REGION_UNWIND;
+	case LX_EV_C_CALL_BEGIN:
+		return LX_EV_C_CALL_RAISE;
+	case LX_EV_IMPORT_BEGIN:
+		return LX_EV_IMPORT_UNWIND;
+	default:
+		return LX_EV_FUNCTION_UNWIND;
+	}
 }
 
 /* The topmost open call with this key and kind; NULL if it is not open. */
-static struct lx_call *find(const struct lx_thread *thread, const void *key, uint32_t begin_kinds)
+static struct lx_call *find(const struct lx_thread *thread, const void *key, uint64_t begin_kinds)
 {
 	struct lx_call *call = thread->stack.top;
 
+	begin_kinds |= begin_kinds << LX_MARKED;
 	while (call > thread->stack.base) /* both are NULL at first */
-		if ((--call)->key == key && begin_kinds >> call->kind & 1)
+		if ((--call)->key == key && (begin_kinds >> call->kind & 1) != 0)
 			return call;
 	return NULL;
 }
@@ -61,13 +101,11 @@ static void end_above(struct lx_thread *thread, const struct lx_call *call)
 	while (thread->stack.top > call + 1) {
 		struct lx_call *lost = --thread->stack.top;
 
-		lx_record(thread, is_region(lost) ? LX_EV_REGION_UNWIND : is_c_call(lost) ? LX_EV_C_CALL_RAISE
-											   : LX_EV_FUNCTION_UNWIND,
-			  lost->word);
+		close_call(thread, lost, unwind_kind(lost));
 	}
 }
 
-void lx_call_end_slow(struct lx_thread *thread, const void *key, uint32_t begin_kinds, uint32_t kind)
+void lx_call_end_slow(struct lx_thread *thread, const void *key, uint64_t begin_kinds, uint32_t kind)
 {
 	struct lx_call *call = find(thread, key, begin_kinds);
 
@@ -77,7 +115,7 @@ void lx_call_end_slow(struct lx_thread *thread, const void *key, uint32_t begin_
 	}
 	end_above(thread, call);
 	thread->stack.top = call;
-	lx_record(thread, kind, call->word);
+	close_call(thread, call, kind);
 }
 
 /* Keeps the regions above the frame's call for its resumption. False without memory. */
@@ -99,7 +137,16 @@ static bool keep_regions(const struct lx_call *call, const struct lx_call *top, 
 	return true;
 }
 
-void lx_call_suspend(struct lx_thread *thread, const void *key, const void *frame, uint32_t begin_kinds, uint32_t kind)
+/* `call` was the top of the stack until now: what its suspension means. Its window is not at an end. */
+static void suspend(struct lx_thread *thread, const struct lx_call *call, uint32_t kind)
+{
+	if (call->kind >= LX_MARKED && call->marks & LX_CALL_COUNTED)
+		lx_counted_end(thread, call);
+	if (call->kind < LX_MARKED || !(call->marks & LX_CALL_QUIET))
+		lx_record(thread, kind, call->word);
+}
+
+void lx_call_suspend(struct lx_thread *thread, const void *key, const void *frame, uint64_t begin_kinds, uint32_t kind)
 {
 	struct lx_call *call = find(thread, key, begin_kinds);
 
@@ -118,12 +165,14 @@ void lx_call_suspend(struct lx_thread *thread, const void *key, const void *fram
 		lx_unlock();
 		while (kept && thread->stack.top > call + 1) {
 			thread->stack.top--;
-			lx_record(thread, LX_EV_REGION_SUSPEND, thread->stack.top->word);
+			suspend(thread, thread->stack.top, LX_EV_REGION_SUSPEND);
 		}
 	}
 	end_above(thread, call);
 	thread->stack.top = call;
-	lx_record(thread, kind, call->word);
+	if (call->kind >= LX_MARKED && call->marks & LX_CALL_ADMITTED && lx_call_suspended)
+		lx_call_suspended(thread, call, frame);
+	suspend(thread, call, kind);
 }
 
 void lx_regions_forget(void)
@@ -131,20 +180,45 @@ void lx_regions_forget(void)
 	lx_regions_suspended = 0;
 }
 
+static void resume_region(struct lx_thread *thread, const struct lx_call *call)
+{
+	struct lx_call again = *call;
+
+	if (call->kind < LX_MARKED) {
+		lx_call_begin(thread, call->key, call->word, LX_EV_REGION_RESUME);
+	} else if (call->marks & LX_CALL_COUNTED) {
+		lx_counted_begin(thread, call->key, call->word, LX_EV_REGION_RESUME);
+	} else {
+		again.kind = LX_MARKED + LX_EV_REGION_RESUME;
+		lx_call_begin_marked(thread, &again, call->marks & LX_CALL_ADMITTED && !(call->marks & LX_CALL_NO_BEGIN));
+	}
+}
+
+/* Takes the first region that waits for the frame. */
+static bool take_region(const void *frame, struct lx_call *call)
+{
+	uint32_t at = 0;
+
+	lx_lock();
+	while (at < lx_regions_suspended && suspended[at].frame != frame)
+		at++;
+	bool found = at < lx_regions_suspended;
+
+	if (found) {
+		*call = suspended[at].call;
+		lx_regions_suspended--;
+		memmove(&suspended[at], &suspended[at + 1], (lx_regions_suspended - at) * sizeof(*suspended));
+	}
+	lx_unlock();
+	return found;
+}
+
 void lx_regions_resume(struct lx_thread *thread, const void *frame)
 {
-	lx_lock();
-	uint32_t kept = 0;
+	struct lx_call call;
 
-	for (uint32_t i = 0; i < lx_regions_suspended; i++) {
-		if (suspended[i].frame != frame) {
-			suspended[kept++] = suspended[i];
-			continue;
-		}
-		lx_call_begin(thread, suspended[i].call.key, suspended[i].call.word, LX_EV_REGION_RESUME);
-	}
-	lx_regions_suspended = kept;
-	lx_unlock();
+	while (take_region(frame, &call))
+		resume_region(thread, &call);
 }
 
 void lx_stack_switch(struct lx_thread *thread, const void *root)
@@ -193,4 +267,75 @@ void lx_stack_switch(struct lx_thread *thread, const void *root)
 	going.next = NULL;
 	thread->stack = going;
 	lx_record(thread, LX_EV_STACK_SWITCH, going.number);
+}
+
+/* ---- Calls that are forgotten, or told of from now on ---- */
+
+static bool of_domain(const struct lx_call *call, uint32_t domain)
+{
+	return (is_region(call) ? LX_DOMAIN_USER : LX_DOMAIN_PYTHON) == domain;
+}
+
+/* Takes the domain's calls out of a stack; the others stay in their order. */
+static void forget(struct lx_thread *thread, struct lx_stack *stack, uint32_t domain)
+{
+	struct lx_call *kept = stack->base;
+	bool running = stack == &thread->stack;
+
+	/* Times are closed from the innermost on, as calls end. */
+	for (struct lx_call *call = stack->top; call > stack->base;) {
+		call--;
+		if (!of_domain(call, domain) || call->kind < LX_MARKED)
+			continue;
+		if (call->marks & LX_CALL_COUNTED && running)
+			lx_counted_end(thread, call);
+		else if (call->marks & LX_CALL_COUNTED)
+			thread->counts[LX_LEXGION_ID(call->word)].depth--; /* how long its stack ran is not known */
+		if (call->marks & LX_CALL_ADMITTED) {
+			call->marks &= (uint16_t)~LX_CALL_LAST; /* it has not ended: nothing follows from it */
+			lx_meter_call_ended(thread, call);
+		}
+	}
+	for (struct lx_call *call = stack->base; call < stack->top; call++)
+		if (!of_domain(call, domain))
+			*kept++ = *call;
+	stack->top = kept;
+}
+
+void lx_calls_forget(struct lx_thread *thread, uint32_t domain)
+{
+	forget(thread, &thread->stack, domain);
+	for (struct lx_stack *stack = thread->stacks; stack; stack = stack->next)
+		forget(thread, stack, domain);
+}
+
+void lx_calls_forget_everywhere(uint32_t domain)
+{
+	lx_lock();
+	for (struct lx_thread *thread = lx_session.threads; thread; thread = thread->next)
+		__atomic_fetch_or(&thread->special, LX_THREAD_FORGET(domain), __ATOMIC_SEQ_CST);
+	lx_unlock();
+}
+
+static void admit(struct lx_stack *stack, uint64_t begin_kinds, void (*each)(uint32_t word))
+{
+	for (struct lx_call *call = stack->base; call < stack->top; call++) {
+		if (call->kind >= LX_MARKED || !(begin_kinds >> call->kind & 1))
+			continue;
+		call->marks = LX_CALL_ADMITTED | LX_CALL_C;
+		call->begin = call->other = 0;
+		call->kind = (uint16_t)(call->kind + LX_MARKED);
+		each(call->word);
+	}
+}
+
+void lx_calls_admit(uint64_t begin_kinds, void (*each)(uint32_t word))
+{
+	for (struct lx_thread *thread = lx_session.threads; thread; thread = thread->next) {
+		if (thread->special & LX_THREAD_FORGETS)
+			continue;
+		admit(&thread->stack, begin_kinds, each);
+		for (struct lx_stack *stack = thread->stacks; stack; stack = stack->next)
+			admit(stack, begin_kinds, each);
+	}
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -177,16 +178,43 @@ static size_t put_fate(char *line, size_t size, const struct totals *totals)
 	return (size_t)snprintf(line, size, "none lost");
 }
 
-void lx_closing_line(void)
+/* Whether file 2 is what it was at the start. */
+static bool stderr_is_there(void)
 {
 	struct stat now;
+
+	return stderr_known && fstat(2, &now) == 0 && now.st_dev == stderr_at_start.st_dev &&
+	       now.st_ino == stderr_at_start.st_ino;
+}
+
+void lx_say(const char *format, ...)
+{
+	char line[LX_PATH_SIZE + 1024];
+	va_list arguments;
+
+	if (!lx_session.speaks || !stderr_is_there())
+		return;
+	size_t size = (size_t)snprintf(line, sizeof(line), "lextrace: ");
+
+	va_start(arguments, format);
+	int length = vsnprintf(line + size, sizeof(line) - size - 1, format, arguments);
+
+	va_end(arguments);
+	if (length < 0)
+		return;
+	size += (size_t)length < sizeof(line) - size - 1 ? (size_t)length : sizeof(line) - size - 2;
+	line[size++] = '\n';
+	write_quietly(2, line, size);
+}
+
+void lx_closing_line(void)
+{
 	struct totals totals = {.processes = 0};
 	char line[LX_PATH_SIZE + 512], events[LX_NUMBER_SIZE], processes[LX_NUMBER_SIZE], time[LX_NUMBER_SIZE],
 		bytes[LX_NUMBER_SIZE];
 	const struct lx_state *state = lx_session.state;
 
-	if (!stderr_known || fstat(2, &now) != 0 || now.st_dev != stderr_at_start.st_dev ||
-	    now.st_ino != stderr_at_start.st_ino)
+	if (!stderr_is_there())
 		return;
 	add_run(&totals);
 	lx_format_seconds(time, sizeof(time), (double)(state->end.monotonic - state->start.monotonic));

@@ -32,6 +32,7 @@ struct lx_session {
 	bool follow;
 	bool wanted;
 	bool announce;
+	bool speaks;                /* may write a line to stderr */
 	uint32_t attempts;          /* of a forked child to open its folder */
 	int error;                  /* of the last one */
 	int owner;                  /* pid that started or re-opened it */
@@ -43,15 +44,11 @@ struct lx_session {
 	size_t process_size;
 	struct lx_thread *threads;
 	struct lx_slot *slots;
-	uint32_t next_thread;
+	uint32_t last_thread;       /* number given out last; 0 is the main thread's */
 	uint32_t epoch;             /* counts process folders: one a session, one more after a fork */
 };
 
 extern struct lx_session lx_session;
-
-/* Session lock, with the calling thread's guard set: no hook or region of this thread comes in between. */
-void lx_lock(void);
-void lx_unlock(void);
 
 /* session.c: events and definitions have a place to go; a forked child gets its own folder here. */
 bool lx_session_ready(void);
@@ -60,6 +57,10 @@ bool lx_session_ready(void);
 int lx_thread_attach(struct lx_thread *thread, enum lx_loss *loss);
 /* Appends what the thread has and takes its stream away; its calls stay open. */
 void lx_thread_detach(struct lx_thread *thread);
+/* Counted calls that are open end with the session. */
+void lx_thread_count_open(struct lx_thread *thread);
+/* A session begins: each thread is as new at its next event. */
+void lx_threads_renew(void);
 /* After fork, in the child: only the calling thread is left, nothing of it may touch the parent's packets. */
 void lx_threads_after_fork(void);
 
@@ -75,6 +76,9 @@ enum lx_loss lx_loss_of_errno(int error);
 
 /* calls.c: regions that wait for their frame belong to the session before. */
 void lx_regions_forget(void);
+
+/* rows.c: the counts of a thread go; with the lock held. */
+void lx_counts_drop(struct lx_thread *thread);
 
 /* lexgion.c */
 int lx_lexgions_open(const char *folder, const char *from);

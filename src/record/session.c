@@ -19,6 +19,8 @@ static struct lx_state fallback_state; /* where lextrace/state cannot be mapped 
 
 struct lx_session lx_session = {.lock = PTHREAD_MUTEX_INITIALIZER, .state = &fallback_state};
 uint32_t lx_session_generation;
+uint32_t *lx_attention = &fallback_state.attention;
+static uint32_t attention_kept; /* bits that outlive a process folder */
 
 static bool hooked; /* fork and exit handlers are in place */
 static char parent_folder[LX_PATH_SIZE]; /* in a forked child: where its definitions come from */
@@ -123,11 +125,13 @@ static int map_state(void)
 
 	if (error)
 		return error;
-	if (lx_session.state != &fallback_state) /* of the session before */
-		munmap(lx_session.state, LX_STATE_SIZE);
-	struct lx_state *state = lx_session.state = map;
+	struct lx_state *state = map, *before = lx_session.state;
 
+	uint32_t modes[8];
+
+	memcpy(modes, lx_session.state->modes, sizeof(modes));
 	memset(state, 0, sizeof(*state));
+	memcpy(state->modes, modes, sizeof(modes));
 	state->version = LX_FORMAT_VERSION;
 	state->pid = (uint32_t)getpid();
 	state->parent_pid = (uint32_t)getppid();
@@ -135,15 +139,41 @@ static int map_state(void)
 		memcpy(state->uuid, &(uint64_t[2]){lx_ticks(), lx_clock_ns(CLOCK_REALTIME)}, sizeof(state->uuid));
 	state->uuid[6] = (uint8_t)((state->uuid[6] & 0x0f) | 0x40); /* version 4 */
 	state->uuid[8] = (uint8_t)((state->uuid[8] & 0x3f) | 0x80);
+	state->attention = attention_kept;
+	lx_attention = &state->attention;
+	lx_session.state = state;
+	if (before != &fallback_state) /* of the session before */
+		munmap(before, LX_STATE_SIZE);
 	state->clock_kind = lx_clock_is_tsc ? LX_CLOCK_TSC : LX_CLOCK_MONOTONIC;
 	lx_clock_sample(&state->start);
 	return 0;
+}
+
+/* Attention is looked at in memory of our own from here on; modes and rows are as they were. */
+static void use_fallback_state(void)
+{
+	memcpy(fallback_state.modes, lx_session.state->modes, sizeof(fallback_state.modes));
+	fallback_state.attention = attention_kept;
+	lx_attention = &fallback_state.attention;
+}
+
+void lx_attention_set(uint32_t bits)
+{
+	if (bits & LX_ATTENTION_STACKS)
+		attention_kept |= LX_ATTENTION_STACKS;
+	__atomic_fetch_or(lx_attention, bits, __ATOMIC_SEQ_CST);
+}
+
+void lx_attention_clear(uint32_t bits)
+{
+	__atomic_fetch_and(lx_attention, ~bits, __ATOMIC_SEQ_CST);
 }
 
 /* Goes on with a state in memory, where there is no folder. */
 static void leave_state(void)
 {
 	fallback_state.clock_frequency = lx_session.state->clock_frequency;
+	use_fallback_state();
 	if (lx_session.state != &fallback_state)
 		munmap(lx_session.state, LX_STATE_SIZE);
 	lx_session.state = &fallback_state;
@@ -193,7 +223,6 @@ static int open_process(const char *from, const struct lx_clock_sample *clock_ba
 	/* The magic number comes last: a folder without it was never used. */
 	__atomic_store_n(&lx_session.state->magic, LX_STATE_MAGIC, __ATOMIC_RELEASE);
 	lx_session.owner = (int)getpid();
-	lx_session.next_thread = 1; /* 0 is the main thread's */
 	lx_session.epoch++;
 	lx_session.forked = false;
 	return 0;
@@ -232,12 +261,13 @@ static void after_fork_child(void)
 	memcpy(parent_folder, lx_session.folder, sizeof(parent_folder));
 	if (lx_session.state != &fallback_state) {
 		fallback_state.clock_frequency = lx_session.state->clock_frequency;
+		use_fallback_state();
 		lx_session.ancestor = lx_session.state;
 		lx_session.state = &fallback_state;
 	}
 	lx_session.attempts = 0;
 	lx_session.forked = true;
-	lx_session.announce = false;
+	lx_session.announce = lx_session.speaks = false;
 	if (lx_session.active && !lx_session.follow) {
 		lx_session.wanted = lx_session.active = false;
 		lx_lexgions_forget();
@@ -249,8 +279,10 @@ static void close_process(uint32_t how, int status)
 {
 	struct lx_state *state = lx_session.state;
 
-	for (struct lx_thread *thread = lx_session.threads; thread; thread = thread->next)
+	for (struct lx_thread *thread = lx_session.threads; thread; thread = thread->next) {
 		lx_thread_detach(thread);
+		lx_thread_count_open(thread);
+	}
 	for (struct lx_slot *slot = lx_session.slots; slot; slot = slot->next)
 		if (slot->epoch == lx_session.epoch && !slot->used)
 			lx_session.sink->release(lx_session.folder, slot->number);
@@ -308,6 +340,7 @@ int lx_session_start(const struct lx_session_options *options)
 	lx_session.announce = lx_session.announce || options->announce; /* a later session of the root process says it, too */
 	describe(options);
 	lx_session_generation++;
+	lx_threads_renew();
 	lx_regions_forget();
 	error = open_process(NULL, &before, 0);
 	if (error)
@@ -317,7 +350,8 @@ int lx_session_start(const struct lx_session_options *options)
 		pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 		on_exit(at_exit, NULL);
 	}
-	if (options->announce)
+	lx_session.speaks = options->announce || (!getenv("LEXTRACE_ROOT") && !getenv("LEXTRACE_QUIET"));
+	if (lx_session.speaks)
 		lx_closing_remember_stderr();
 	lx_session.active = lx_session.wanted = true;
 end:
@@ -345,4 +379,19 @@ bool lx_session_wanted(void)
 const char *lx_session_run_folder(void)
 {
 	return lx_session.active ? lx_session.run : "";
+}
+
+struct lx_state *lx_session_state(void)
+{
+	return lx_session.state;
+}
+
+const char *lx_session_folder(void)
+{
+	return lx_session.active && !lx_session.forked ? lx_session.folder : "";
+}
+
+bool lx_session_speaks(void)
+{
+	return lx_session.speaks;
 }

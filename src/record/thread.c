@@ -28,6 +28,7 @@ static void free_thread(struct lx_thread *thread)
 		stack = next;
 	}
 	free(thread->stack.base);
+	lx_counts_drop(thread);
 	free(thread);
 }
 
@@ -37,6 +38,7 @@ static void thread_ended(void *value)
 	struct lx_thread *thread = value;
 
 	lx_lock();
+	lx_meter_thread_ends(thread);
 	lx_thread_detach(thread);
 	for (struct lx_thread **at = &lx_session.threads; *at; at = &(*at)->next)
 		if (*at == thread) {
@@ -134,6 +136,70 @@ static struct lx_slot *take_slot(void)
 	return slot;
 }
 
+static void number(struct lx_thread *thread)
+{
+	if (!thread->numbered)
+		thread->number = thread->tid == (uint32_t)getpid() ? 0 : ++lx_session.last_thread;
+	thread->numbered = true;
+}
+
+uint32_t lx_thread_number(struct lx_thread *thread)
+{
+	if (!thread->numbered) {
+		lx_lock();
+		number(thread);
+		lx_unlock();
+	}
+	return thread->number;
+}
+
+uint32_t lx_thread_number_take(void)
+{
+	lx_lock();
+	uint32_t taken = ++lx_session.last_thread;
+
+	lx_unlock();
+	return taken;
+}
+
+struct lx_thread *lx_threads_first(void)
+{
+	return lx_session.threads;
+}
+
+void lx_thread_special(struct lx_thread *thread)
+{
+	uint32_t bits = __atomic_fetch_and(&thread->special, ~(LX_THREAD_FORGETS | LX_THREAD_RENEW), __ATOMIC_SEQ_CST);
+
+	if (bits & LX_THREAD_RENEW) {
+		thread->stack.top = thread->stack.base;
+		for (struct lx_stack *stack = thread->stacks; stack; stack = stack->next)
+			stack->top = stack->base;
+		lx_lock();
+		lx_counts_drop(thread);
+		lx_unlock();
+		lx_meter_thread_renewed(thread);
+		return;
+	}
+	for (uint32_t domain = 0; domain < LX_DOMAIN_COUNT; domain++)
+		if (bits & LX_THREAD_FORGET(domain))
+			lx_calls_forget(thread, domain);
+}
+
+void lx_threads_renew(void)
+{
+	for (struct lx_thread *thread = lx_session.threads; thread; thread = thread->next)
+		__atomic_fetch_or(&thread->special, LX_THREAD_RENEW, __ATOMIC_SEQ_CST);
+}
+
+void lx_thread_count_open(struct lx_thread *thread)
+{
+	if (thread->special & LX_THREAD_RENEW || (thread != lx_thread_self && thread->busy))
+		return;
+	lx_calls_forget(thread, LX_DOMAIN_PYTHON);
+	lx_calls_forget(thread, LX_DOMAIN_USER);
+}
+
 int lx_thread_attach(struct lx_thread *thread, enum lx_loss *loss)
 {
 	struct lx_slot *slot = take_slot();
@@ -156,7 +222,7 @@ int lx_thread_attach(struct lx_thread *thread, enum lx_loss *loss)
 		slot->epoch = lx_session.epoch;
 	}
 	if (thread->epoch != lx_session.epoch) {
-		thread->number = thread->tid == (uint32_t)getpid() ? 0 : lx_session.next_thread++;
+		number(thread);
 		lx_session.state->threads++;
 		thread->epoch = lx_session.epoch;
 	}
@@ -201,6 +267,7 @@ void lx_threads_after_fork(void)
 		thread = next;
 	}
 	lx_session.threads = self;
+	lx_session.last_thread = 0;
 	for (struct lx_slot *slot = lx_session.slots; slot; slot = slot->next) {
 		slot->used = false;
 		slot->epoch = 0; /* mapped anew before it is used: the memory is the parent's still */
@@ -214,6 +281,9 @@ void lx_threads_after_fork(void)
 	self->tid = (uint32_t)syscall(SYS_gettid);
 	self->reentered = 0;
 	self->dropped = 0;
+	self->numbered = self->placed = false;
+	lx_counts_drop(self);
+	self->special = LX_THREAD_RENEW;
 	self->unmatched = 0;
 	/* The calls open at the fork are the parent's: the child's trace has neither their begins nor their ends. */
 	self->stack.top = self->stack.base;

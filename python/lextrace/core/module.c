@@ -5,20 +5,46 @@
 #include <string.h>
 
 #include "capture/annotate.h"
+#include "capture/control.h"
 #include "core/region.h"
 #include "lextrace/version.h"
 
+/* A session, with everything that stands around it. 0, or -1 with an exception. */
+static int open_session(const struct lx_session_options *options, const char *config)
+{
+	int error = lx_control_start(config, options->c_calls);
+
+	if (error) {
+		errno = -error;
+		PyErr_SetFromErrnoWithFilename(PyExc_OSError, config ? config : options->run);
+		return -1;
+	}
+	lx_meters_start();
+	if (lx_mode(LX_DOMAIN_PYTHON) != LX_MODE_OFF && lx_python_hooks_reserve() != 0)
+		return -1;
+	error = lx_session_start(options);
+	if (error) {
+		lx_python_hooks_clear();
+		errno = -error;
+		PyErr_SetFromErrnoWithFilename(PyExc_OSError, options->run);
+		return -1;
+	}
+	lx_control_started();
+	return 0;
+}
+
 static PyObject *start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
-	static char *names[] = {"run",	   "program",  "executable", "python", "argv",
-				"c_calls", "follow",   "announce",   "null_sink", NULL};
+	static char *names[] = {"run",	   "program",  "executable", "python", "argv", "c_calls",
+				"follow", "announce", "null_sink",  "config", NULL};
 	struct lx_session_options options = {.follow = true};
 	int c_calls = 0, follow = 1, announce = 0, null_sink = 0;
+	const char *config = NULL;
 	Py_ssize_t argv_size;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "yyyyy#|pppp:start", names, &options.run, &options.program,
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "yyyyy#|ppppz:start", names, &options.run, &options.program,
 					 &options.executable, &options.python, &options.argv, &argv_size, &c_calls, &follow,
-					 &announce, &null_sink))
+					 &announce, &null_sink, &config))
 		return NULL;
 	options.argv_size = (size_t)argv_size;
 	options.c_calls = c_calls;
@@ -30,30 +56,41 @@ static PyObject *start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *ke
 
 	if (lx_session_active() && !joins)
 		return PyErr_Format(PyExc_RuntimeError, "lextrace is recording already");
-	if (lx_python_hooks_reserve() != 0)
+	if (lx_python_audit() != 0 || (!joins && open_session(&options, config) != 0))
 		return NULL;
-	int error = joins ? 0 : lx_session_start(&options);
-
-	if (error || lx_codes_start() != 0) {
-		lx_python_hooks_clear();
-		if (!error)
-			return PyErr_NoMemory();
-		errno = -error;
-		return PyErr_SetFromErrnoWithFilename(PyExc_OSError, options.run);
+	if (lx_codes_start() != 0) {
+		PyErr_NoMemory();
+		goto fail;
 	}
 	lx_callables_start();
 	lx_python_look_for_greenlet();
-	if (lx_python_hooks_set(c_calls) != 0) {
-		if (!joins)
-			lx_session_stop();
-		return NULL;
+	if (!joins) {
+		lx_suspended_forget();
+		lx_python_signal_take();
+		if (!lx_thread_self)
+			lx_python_thread_first();
+		else
+			lx_meter_thread_placed(lx_thread_self);
 	}
-	Py_RETURN_NONE;
+	if (lx_python_mode_apply() == 0)
+		Py_RETURN_NONE;
+fail:
+	if (!joins) {
+		struct lx_exception saved = lx_exception_save();
+
+		lx_python_hooks_clear();
+		lx_python_signal_give_back();
+		lx_session_stop();
+		lx_exception_restore(saved);
+	}
+	return NULL;
 }
 
 static PyObject *stop(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
 	lx_python_hooks_clear();
+	if (lx_session_active())
+		lx_python_signal_give_back();
 	lx_session_stop();
 	Py_RETURN_NONE;
 }
@@ -67,9 +104,69 @@ static PyObject *leave(PyObject *module, PyObject *Py_UNUSED(exception))
 /* In a forked child that is not to record, the hooks go. */
 static PyObject *after_fork_child(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
+	lx_python_threads_forget();
+	lx_suspended_forget();
 	if (!lx_session_wanted())
 		lx_python_hooks_clear();
+	else if (lx_mode(LX_DOMAIN_PYTHON) != LX_MODE_OFF)
+		lx_python_hooks_restart(); /* the windows of the parent are not the child's */
 	Py_RETURN_NONE;
+}
+
+/* ---- Control ---- */
+
+static PyObject *reload(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+	return lx_python_reload() != 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* modes() -> {domain: mode}; modes("Python=STANDBY") sets. */
+static PyObject *modes(PyObject *Py_UNUSED(module), PyObject *text)
+{
+	int8_t wanted[LX_RULED_DOMAINS];
+	char message[256];
+	Py_ssize_t size;
+	const char *bytes = PyUnicode_AsUTF8AndSize(text, &size);
+	struct lx_thread *thread = lx_thread_get();
+
+	if (!bytes || !thread)
+		return NULL;
+	if (size > 0) {
+		if (!lx_modes_parse(bytes, (size_t)size, '=', wanted, message, sizeof(message)))
+			return PyErr_Format(PyExc_ValueError, "%s", message);
+		lx_guard(thread, thread->busy + 1);
+		bool changed = lx_control_modes(thread, wanted, "api");
+		int result = changed && lx_session_active() ? lx_python_mode_apply() : 0;
+
+		lx_guard(thread, thread->busy - 1);
+		if (result != 0)
+			return NULL;
+	}
+	PyObject *all = PyDict_New();
+
+	for (uint32_t domain = 0; all && domain < LX_RULED_DOMAINS; domain++) {
+		PyObject *name = PyUnicode_FromString(lx_mode_name(lx_mode(domain)));
+
+		if (!name || PyDict_SetItemString(all, lx_domain_info(domain)->name, name) != 0)
+			Py_CLEAR(all);
+		Py_XDECREF(name);
+	}
+	return all;
+}
+
+/* knob(name) -> (value,) or None */
+static PyObject *knob(PyObject *Py_UNUSED(module), PyObject *name)
+{
+	const char *text = PyUnicode_AsUTF8(name);
+	struct lx_knob found;
+
+	if (!text)
+		return NULL;
+	if (!lx_control_knob(text, &found))
+		Py_RETURN_NONE;
+	if (found.kind == LX_KNOB_INT)
+		return Py_BuildValue("(L)", (long long)found.integer);
+	return found.kind == LX_KNOB_DOUBLE ? Py_BuildValue("(d)", found.real) : Py_BuildValue("(s)", found.text);
 }
 
 static PyObject *active(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
@@ -89,6 +186,12 @@ static PyMethodDef methods[] = {
 	 PyDoc_STR("stop()\n--\n\nStop recording and complete the trace. Nothing happens when nothing is recorded.")},
 	{"leave", leave, METH_VARARGS, PyDoc_STR("stop() as the end of a `with` block.")},
 	{"after_fork_child", after_fork_child, METH_NOARGS, PyDoc_STR("For os.register_at_fork.")},
+	{"reload", reload, METH_NOARGS,
+	 PyDoc_STR("reload()\n--\n\nRead the configuration file again, as SIGUSR1 does. Nothing happens where there is none.\n\n"
+		   "Raises ValueError when the file is wrong or cannot be read: everything then stays as it is.\n\n"
+		   ">>> lextrace.reload()\n")},
+	{"modes", modes, METH_O, PyDoc_STR("The modes of all domains, after those that the text names were set.")},
+	{"knob", knob, METH_O, PyDoc_STR("The value of a knob in a tuple, or None.")},
 	{"active", active, METH_NOARGS, PyDoc_STR("active()\n--\n\nWhether this process records now.")},
 	{"folder", folder, METH_NOARGS, PyDoc_STR("folder()\n--\n\nThe run folder of the recording at hand; '' without one.")},
 	{NULL, NULL, 0, NULL},

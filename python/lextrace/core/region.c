@@ -8,7 +8,7 @@
 struct region {
 	PyObject_HEAD
 	PyObject *name;      /* "category/name" */
-	uint32_t word, generation;
+	uint32_t word, generation, plan;
 };
 
 static PyObject *region_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -41,10 +41,13 @@ static void region_dealloc(struct region *self)
 /* Regions open in a greenlet belong to its stack: the switch is noticed here, too, not at the next function only. */
 static bool on_running_stack(void)
 {
-	struct lx_thread *thread = lx_hook_enter();
+	struct lx_thread *thread = lx_thread_self ? lx_thread_self : lx_python_thread_first();
 
-	if (thread)
-		lx_hook_leave(thread);
+	if (thread && lx_unlikely(__atomic_load_n(lx_attention, __ATOMIC_RELAXED)) && !thread->busy) {
+		lx_guard(thread, 1);
+		lx_python_attend(thread);
+		lx_guard(thread, 0);
+	}
 	return thread != NULL;
 }
 
@@ -52,22 +55,26 @@ static PyObject *region_enter(struct region *self, PyObject *Py_UNUSED(none))
 {
 	if (!lx_session_active())
 		return Py_NewRef(self);
-	if (self->generation != lx_session_generation) {
+	if (!on_running_stack())
+		return Py_NewRef(self);
+	if (self->generation != lx_generation) {
+		uint32_t generation = lx_generation;
 		static char name[LX_DEFINITION_TEXT_MAX + 4]; /* the GIL is held; the stack may be a small one */
 
-		self->word = lx_region_word(name, lx_text_of(self->name, name, sizeof(name)));
+		self->word = lx_region_look(name, lx_text_of(self->name, name, sizeof(name)), &self->plan);
 		if (self->word)
-			self->generation = lx_session_generation;
+			self->generation = generation;
 	}
-	if (on_running_stack())
-		lx_region_begin(self, self->word);
+	lx_region_begin(self, self->word, self->plan);
 	return Py_NewRef(self);
 }
 
 static PyObject *region_exit(struct region *self, PyObject *const *args, Py_ssize_t count)
 {
 	if (lx_session_active() && on_running_stack())
-		lx_region_end(self, count > 0 && args[0] != Py_None);
+		lx_region_end(self, self->plan, count > 0 && args[0] != Py_None);
+	if (*lx_attention & LX_ATTENTION_WORK)
+		on_running_stack();
 	Py_RETURN_FALSE;
 }
 
@@ -80,6 +87,7 @@ static PyObject *region_again(struct region *self, PyObject *Py_UNUSED(none))
 		other->name = Py_NewRef(self->name);
 		other->word = self->word;
 		other->generation = self->generation;
+		other->plan = self->plan;
 	}
 	return (PyObject *)other;
 }

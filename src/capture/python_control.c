@@ -1,0 +1,323 @@
+/* Control, as far as it is Python's: SIGUSR1, pauses with the GIL released, hooks as the mode wants them, new threads. */
+#include "capture/python.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "capture/control.h"
+
+#define RESTARTS 4u               /* for new threads, in … */
+#define RESTART_TIME 1000000000u  /* … this many ns: then what is used up stays enabled for as long */
+#define COMING_TIME 10000000000u  /* ns that a started thread has until it runs */
+
+static PyObject *previous_handler; /* of SIGUSR1, from before ours */
+static PyObject *our_handler;
+static PyObject *to_raise; /* what a signal handler raised during a pause */
+static bool audited;
+
+/* ---- The mode ---- */
+
+int lx_python_mode_apply(void)
+{
+	uint32_t mode = lx_mode(LX_DOMAIN_PYTHON);
+
+	if (mode == LX_MODE_OFF) {
+		lx_python_hooks_clear();
+		return 0;
+	}
+	if (lx_python_hooks_reserve() != 0)
+		return -1;
+	if (mode == LX_MODE_STANDBY) {
+		lx_python_hooks_rest();
+		return 0;
+	}
+	if (lx_python_hooks_set() != 0)
+		return -1;
+	lx_python_hooks_restart();
+	return 0;
+}
+
+/* The same from within a hook: what is wrong is noted. */
+static void apply(void)
+{
+	if (lx_python_mode_apply() != 0) {
+		PyErr_Clear();
+		lx_note("the Python domain cannot come back: the tool ids 3 and 4 of sys.monitoring are in use by other tools");
+	}
+}
+
+/* ---- Pauses ---- */
+
+static int raise_later(void *unused)
+{
+	(void)unused;
+	if (!to_raise)
+		return 0;
+	PyErr_SetObject((PyObject *)Py_TYPE(to_raise), to_raise);
+	Py_CLEAR(to_raise);
+	return -1;
+}
+
+/* Runs the handlers of signals that have come. What they raise comes up at the program's next instruction. */
+static bool serve_signals(struct lx_thread *thread)
+{
+	lx_guard(thread, 0);
+	bool raised = PyErr_CheckSignals() != 0;
+
+	lx_guard(thread, 1);
+	if (!raised)
+		return true;
+#if PY_VERSION_HEX >= 0x030c0000
+	PyObject *value = PyErr_GetRaisedException();
+#else
+	PyObject *type, *value, *traceback;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	if (traceback)
+		PyException_SetTraceback(value, traceback);
+	Py_XDECREF(type);
+	Py_XDECREF(traceback);
+#endif
+	Py_XSETREF(to_raise, value);
+	Py_AddPendingCall(raise_later, NULL);
+	return false;
+}
+
+/* Waits with the GIL released until the pause is over. False: a signal handler of the program has raised. */
+static bool wait_out(struct lx_thread *thread)
+{
+	while (!lx_introspect_is_over()) {
+		PyThreadState *state = PyEval_SaveThread();
+		int how = lx_introspect_wait();
+
+		PyEval_RestoreThread(state);
+		if (how != 0 && !serve_signals(thread))
+			return false;
+		if (*lx_attention & LX_ATTENTION_REQUEST && lx_control_request(thread)) {
+			lx_attention_set(LX_ATTENTION_RELOAD);
+			lx_control_answer(true, "the pause ends");
+		}
+	}
+	return true;
+}
+
+/* ---- Work ---- */
+
+/* True: the file says something else of a mode than before. */
+static bool reload(struct lx_thread *thread)
+{
+	lx_attention_clear(LX_ATTENTION_RELOAD);
+	bool rules = lx_control_reload() > 0;
+	bool modes = rules && lx_control_reload_modes(thread);
+
+	if (rules)
+		apply();
+	return modes;
+}
+
+static void do_work(struct lx_thread *thread, const struct lx_work *work)
+{
+	char cause[512];
+	bool newer = false, changed;
+
+	lx_control_cause(work, cause, sizeof(cause));
+	if (work->action.introspect) {
+		lx_introspect_begin(&work->action);
+		lx_python_hooks_restart(); /* threads in places that were spared pause, too */
+		wait_out(thread);
+		bool early = *lx_attention & LX_ATTENTION_RELOAD;
+
+		if (early)
+			newer = reload(thread);
+		lx_introspect_end(early ? "SIGUSR1" : "time");
+	}
+	changed = !newer && lx_control_modes(thread, work->action.modes, cause);
+	if (work->action.modes[work->domain] == LX_MODE_TRACING)
+		lx_work_renew(work);
+	if (changed || work->action.modes[work->domain] == LX_MODE_TRACING)
+		apply();
+}
+
+static void request(struct lx_thread *thread)
+{
+	uint32_t before = lx_generation;
+
+	if (lx_control_request(thread)) {
+		int result = lx_control_reload();
+
+		lx_control_reload_modes(thread);
+		if (result < 0)
+			lx_control_answer(false, "%s", lx_control_error());
+		else
+			lx_control_answer(true, "%s", result ? "new rules are in force" : "nothing has changed");
+	}
+	lx_signal_check();
+	if (lx_generation != before)
+		apply();
+}
+
+static void control(struct lx_thread *thread)
+{
+	struct lx_work *work;
+
+	thread->waiting = true;
+	if (*lx_attention & LX_ATTENTION_RELOAD && !(*lx_attention & LX_ATTENTION_PAUSE))
+		reload(thread);
+	if (*lx_attention & LX_ATTENTION_REQUEST)
+		request(thread);
+	if (*lx_attention & LX_ATTENTION_PAUSE)
+		wait_out(thread);
+	while ((work = lx_work_take())) {
+		do_work(thread, work);
+		lx_work_free(work);
+	}
+	thread->waiting = false;
+}
+
+void lx_python_attend(struct lx_thread *thread)
+{
+	const uint32_t ours = LX_ATTENTION_RELOAD | LX_ATTENTION_REQUEST | LX_ATTENTION_PAUSE | LX_ATTENTION_WORK;
+	uint32_t bits = __atomic_load_n(lx_attention, __ATOMIC_ACQUIRE);
+
+	if (bits & LX_ATTENTION_STACKS)
+		lx_python_check_stack(thread, lx_python_thread_state());
+	if (bits & ~(ours | LX_ATTENTION_STACKS)) /* nonsense from outside */
+		lx_attention_clear(bits & ~(ours | LX_ATTENTION_STACKS));
+	if (!(bits & ours) || thread->waiting)
+		return;
+	struct lx_exception saved = lx_exception_save();
+
+	control(thread);
+	lx_exception_restore(saved);
+}
+
+int lx_python_reload(void)
+{
+	struct lx_thread *thread = lx_thread_get();
+
+	if (!thread)
+		return 0;
+	lx_guard(thread, thread->busy + 1);
+	int result = lx_control_reload();
+
+	if (result > 0) {
+		lx_control_reload_modes(thread);
+		apply();
+	}
+	lx_guard(thread, thread->busy - 1);
+	if (result < 0)
+		PyErr_SetString(PyExc_ValueError, lx_control_error());
+	return result < 0 ? -1 : 0;
+}
+
+/* ---- SIGUSR1 ---- */
+
+/* Runs in the main thread as soon as CPython looks at signals: in sleep, locks, reads and waits as well. */
+static PyObject *on_python_signal(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count)
+{
+	struct lx_thread *thread = lx_thread_get();
+
+	if (thread && !thread->busy) {
+		lx_guard(thread, 1);
+		lx_python_attend(thread);
+		lx_guard(thread, 0);
+	}
+	if (!previous_handler || !PyCallable_Check(previous_handler))
+		Py_RETURN_NONE;
+	return PyObject_Vectorcall(previous_handler, args, (size_t)count, NULL);
+}
+
+static PyMethodDef handler_method = {"lextrace_reload", (PyCFunction)(void (*)(void))on_python_signal, METH_FASTCALL,
+				     PyDoc_STR("Reads the configuration of the trace anew.")};
+
+static PyObject *set_handler(PyObject *handler)
+{
+	PyObject *module = PyImport_ImportModule("_signal");
+	PyObject *before = module ? PyObject_CallMethod(module, "signal", "iO", SIGUSR1, handler) : NULL;
+
+	Py_XDECREF(module);
+	return before;
+}
+
+void lx_python_signal_take(void)
+{
+	if (!our_handler)
+		our_handler = PyCFunction_New(&handler_method, NULL);
+	PyObject *before = our_handler ? set_handler(our_handler) : NULL;
+
+	if (before && before != our_handler)
+		Py_XSETREF(previous_handler, Py_NewRef(before));
+	Py_XDECREF(before);
+	PyErr_Clear(); /* not the main thread: events notice, no sleep is cut short */
+	lx_signal_take();
+}
+
+void lx_python_signal_give_back(void)
+{
+	lx_signal_check();
+	lx_signal_give_back();
+	PyObject *module = our_handler ? PyImport_ImportModule("_signal") : NULL;
+	PyObject *now = module ? PyObject_CallMethod(module, "getsignal", "i", SIGUSR1) : NULL;
+
+	if (now == our_handler && now)
+		Py_XDECREF(set_handler(previous_handler && previous_handler != Py_None ? previous_handler
+											: PyLong_FromLong(0)));
+	Py_XDECREF(now);
+	Py_XDECREF(module);
+	Py_CLEAR(previous_handler);
+	PyErr_Clear();
+}
+
+/* ---- New threads ---- */
+
+/* Before a thread starts: windows that all others have used up are open for it. */
+static void restart_for_thread(void)
+{
+	static uint64_t times[RESTARTS], held_until, coming_since;
+	static unsigned at;
+	uint64_t now = lx_clock_ns(CLOCK_MONOTONIC);
+
+	if (lx_python_threads_coming && now - coming_since > COMING_TIME)
+		lx_python_threads_coming = 0; /* they were never seen */
+	if (!lx_python_threads_coming)
+		coming_since = now;
+	lx_python_threads_coming++;
+	if (lx_windows_held && now > held_until)
+		lx_windows_held = false;
+	if (!lx_windows_spared) {
+		if (lx_windows_held)
+			held_until = now + RESTART_TIME;
+		return;
+	}
+	if (times[at] && now - times[at] < RESTART_TIME) {
+		lx_windows_held = true;
+		held_until = now + RESTART_TIME;
+	}
+	times[at] = now;
+	at = (at + 1) % RESTARTS;
+	lx_python_hooks_restart();
+}
+
+static int on_audit(const char *event, PyObject *args, void *unused)
+{
+	(void)args;
+	(void)unused;
+	if (event[0] != '_' || (strcmp(event, "_thread.start_new_thread") != 0 &&
+				strcmp(event, "_thread.start_joinable_thread") != 0) || !lx_session_active())
+		return 0;
+	lx_python_thread_starts();
+	if (lx_mode(LX_DOMAIN_PYTHON) == LX_MODE_TRACING || lx_mode(LX_DOMAIN_PYTHON) == LX_MODE_MONITORING)
+		restart_for_thread();
+	return 0;
+}
+
+int lx_python_audit(void)
+{
+	if (audited)
+		return 0;
+	audited = true;
+	lx_python_attends = true;
+	return PySys_AddAuditHook(on_audit, NULL);
+}
