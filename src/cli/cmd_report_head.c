@@ -4,6 +4,7 @@
 #include "cli/cmd_report.h"
 #include "cli/doubts.h"
 #include "cli/open_run.h"
+#include "view/modes.h"
 
 static const char *command_of(const struct lx_report *report)
 {
@@ -194,11 +195,6 @@ void lx_report_next(struct lx_report *report, const char *name)
 
 void lx_report_json_function(struct lx_report *report, uint32_t function)
 {
-	static const char *const domains[] = {
-#define LX_X(number, NAME, name, prefix) [number] = name,
-		LX_DOMAINS(LX_X)
-#undef LX_X
-	};
 	const struct lx_lexgion *lexgion = report->pass.functions.items[function].lexgion;
 	struct lx_json *js = &report->js;
 
@@ -209,7 +205,7 @@ void lx_report_json_function(struct lx_report *report, uint32_t function)
 	lx_json_key(js, "line");
 	lx_json_u64(js, lexgion->line);
 	lx_json_key(js, "domain");
-	lx_json_string(js, lexgion->domain < LX_DOMAIN_COUNT ? domains[lexgion->domain] : "?");
+	lx_json_string(js, lx_domain_name(lexgion->domain));
 	lx_json_key(js, "c");
 	lx_json_bool(js, lexgion->flags & LX_LEXGION_C);
 }

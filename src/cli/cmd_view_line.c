@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/cmd_view.h"
+#include "view/modes.h"
 
 /* Numbers by hand: printf would take most of the time of a line. */
 static char *put_number(char *at, uint64_t value, unsigned digits)
@@ -162,6 +163,11 @@ static int text_line(struct lx_view *view, const struct lx_merged *event, const 
 	fwrite_unlocked(text, 1, (size_t)(at - text), file);
 	if (fields) {
 		fwrite_unlocked(fields, 1, strlen(fields), file);
+	} else if (event->event.kind == LX_EV_MODE) {
+		start_field(view, file, "domain", true);
+		fputs(lx_domain_name(event->event.value & 0xffff), file);
+		start_field(view, file, "mode", false);
+		fprintf(file, "%s, ", lx_mode_text(event->event.value >> 16));
 	} else {
 		start_field(view, file, event->event.kind == LX_EV_STACK_SWITCH ? "stack" : "value", true);
 		fprintf(file, "%u, ", event->event.value);
@@ -194,6 +200,9 @@ static int json_line(struct lx_view *view, const struct lx_merged *event, const 
 	fwrite_unlocked(text, 1, (size_t)(at - text), file);
 	if (fields)
 		fwrite_unlocked(fields, 1, strlen(fields), file);
+	else if (event->event.kind == LX_EV_MODE)
+		fprintf(file, ",\"qualname\":null,\"domain\":\"%s\",\"mode\":\"%s\"",
+			lx_domain_name(event->event.value & 0xffff), lx_mode_text(event->event.value >> 16));
 	else
 		fprintf(file, ",\"qualname\":null,\"%s\":%u",
 			event->event.kind == LX_EV_STACK_SWITCH ? "stack" : "value", event->event.value);

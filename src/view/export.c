@@ -79,7 +79,7 @@ const char *lx_export_ended(enum lx_ended ended)
 {
 	static const char *const words[] = {
 		[LX_ENDED_YIELD] = "yield",   [LX_ENDED_UNWIND] = "exception", [LX_ENDED_SWITCH] = "switch",
-		[LX_ENDED_OPEN] = "open",     [LX_ENDED_LOST] = "lost",
+		[LX_ENDED_OPEN] = "open",     [LX_ENDED_LOST] = "lost",        [LX_ENDED_MODE] = "mode",
 	};
 
 	return ended == LX_ENDED_RETURN ? NULL : words[ended];
@@ -101,7 +101,8 @@ size_t lx_export_losses(const struct lx_process *process, char *text, size_t siz
 	return used;
 }
 
-uint64_t lx_export_lost_at(const struct lx_process *process)
+/* Ticks of the first loss. */
+static uint64_t lost_at(const struct lx_process *process)
 {
 	uint64_t first = UINT64_MAX;
 
@@ -109,6 +110,29 @@ uint64_t lx_export_lost_at(const struct lx_process *process)
 		if (process->state.lost_at[i] > 0 && process->state.lost_at[i] < first)
 			first = process->state.lost_at[i];
 	return first < process->first || first > process->last ? process->last : first;
+}
+
+size_t lx_export_moments(struct lx_export *export,
+			 void (*put)(struct lx_export *export, uint64_t ticks, const char *text, size_t size))
+{
+	char text[512];
+	uint64_t lost = export->process->lost_total > 0 ? lost_at(export->process) : UINT64_MAX;
+	size_t count = export->mark_count + (export->process->lost_total > 0);
+
+	for (size_t i = 0; put && i <= export->mark_count; i++) {
+		const struct lx_mode_mark *mark = &export->marks[i];
+		bool last = i == export->mark_count;
+
+		if (lost != UINT64_MAX && (last || lost < mark->ticks)) {
+			put(export, lost, text, lx_export_losses(export->process, text, sizeof(text)));
+			lost = UINT64_MAX;
+		}
+		if (!last)
+			put(export, mark->ticks, text,
+			    (size_t)snprintf(text, sizeof(text), "%s %s", lx_domain_name(mark->domain),
+					     lx_mode_text(mark->mode)));
+	}
+	return count;
 }
 
 static void new_thread(struct lx_export *export, const struct lx_thread_info *thread)
@@ -165,6 +189,8 @@ static int begin_process(void *context, struct lx_pass *pass)
 	export->thread = NULL;
 	export->pid = shown_pid(pass->trace, pass->process);
 	export->process_slices = export->slices;
+	if (lx_modes_find(export->process, &export->marks, &export->mark_count) < 0)
+		return -ENOMEM;
 	return export->format->process ? export->format->process(export) : 0;
 }
 
@@ -175,6 +201,8 @@ static int end_process(void *context, struct lx_pass *pass)
 	(void)pass;
 	if (export->error == 0 && export->format->process_end)
 		export->error = export->format->process_end(export);
+	free(export->marks);
+	export->marks = NULL;
 	export->processes += export->slices > export->process_slices;
 	export->process_index++;
 	return export->error;
@@ -198,7 +226,9 @@ int lx_export_run(struct lx_export *export)
 		error = format->finish(export);
 	if (format->release)
 		format->release(export);
+	free(export->marks);
 	free(export->state);
+	export->marks = NULL;
 	export->state = NULL;
 	return error;
 }

@@ -7,6 +7,7 @@
 #define LX_VIEW_EXPORT_H
 
 #include "view/export_out.h"
+#include "view/modes.h"
 #include "view/pass.h"
 
 struct lx_export;
@@ -43,6 +44,8 @@ struct lx_export {
 	uint32_t process_index;     /* counts the exported processes from 0 */
 	uint32_t pid, tid;          /* to be shown: see lx_export_run() */
 	uint64_t origin;            /* realtime ns of the run's start */
+	struct lx_mode_mark *marks; /* of the process: when its domains stopped recording */
+	size_t mark_count;
 	int error;                  /* -ENOMEM met in enter(), leave() or thread() */
 
 	/* Results. */
@@ -92,7 +95,12 @@ const char *lx_export_ended(enum lx_ended ended);
 /* "lost 1204 events: disk full 1200, no memory 4"; returns its length, 0 when nothing was lost. */
 size_t lx_export_losses(const struct lx_process *process, char *text, size_t size);
 
-/* Ticks of the first loss. */
-uint64_t lx_export_lost_at(const struct lx_process *process);
+/*
+ * What happened to the current process as a whole, in order of time: its losses, and where its domains stopped recording.
+ * `text` is one line of `size` bytes, "lost 98 events: disk full 98" or "Python STANDBY". Returns how many there are; `put`
+ * may be NULL.
+ */
+size_t lx_export_moments(struct lx_export *export,
+			 void (*put)(struct lx_export *export, uint64_t ticks, const char *text, size_t size));
 
 #endif

@@ -89,24 +89,19 @@ static uint8_t *put_time(uint8_t *at, uint64_t ns)
 	return at;
 }
 
-/* A mark across the process where events were lost. */
-static void put_losses(struct lx_export *export)
+/* A mark across the process. */
+static void put_moment(struct lx_export *export, uint64_t ticks, const char *text, size_t size)
 {
-	char losses[512];
-	uint8_t time[32], *end = put_time(time, lx_export_ns(export, lx_export_lost_at(export->process)));
-	size_t size = lx_export_losses(export->process, losses, sizeof(losses));
-	struct lx_json *json;
+	uint8_t time[32], *end = put_time(time, lx_export_ns(export, ticks));
+	struct lx_json *json = begin_record(export, "i");
 
-	if (size == 0)
-		return;
-	json = begin_record(export, "i");
 	lx_json_key(json, "tid");
 	lx_json_u64(json, export->pid);
 	fprintf(json->file, ",\"ts\":%.*s", (int)(end - time), (char *)time);
 	lx_json_key(json, "s");
 	lx_json_string(json, "p");
 	lx_json_key(json, "name");
-	lx_json_text(json, losses, size);
+	lx_json_text(json, text, size);
 	lx_json_object_end(json);
 	put_scratch(export);
 }
@@ -121,7 +116,7 @@ static void describe_process(struct lx_export *export)
 	export->thread = NULL;
 	put_metadata(export, "process_name", "name", program, strlen(program), 0);
 	put_metadata(export, "process_sort_index", "sort_index", NULL, 0, export->process_index);
-	put_losses(export);
+	lx_export_moments(export, put_moment);
 	export->thread = thread;
 }
 
@@ -150,7 +145,7 @@ static int end_process(struct lx_export *export)
 {
 	struct chrome *state = export->state;
 
-	if (!state->described && export->process->lost_total > 0)
+	if (!state->described && lx_export_moments(export, NULL) > 0)
 		describe_process(export);
 	return export->error;
 }

@@ -156,13 +156,30 @@ static void add_command(struct lx_proto *proto, const struct lx_process *process
 	}
 }
 
-/* The process's track, in a sequence of its own; a loss of events is a mark on it. */
+static void put_moment(struct lx_export *export, uint64_t ticks, const char *text, size_t size)
+{
+	struct perfetto *state = export->state;
+	struct lx_proto *proto = &state->proto;
+	uint64_t now = lx_export_ns(export, ticks), passed = now > state->now ? now - state->now : 0;
+	size_t packet = begin_packet(state), event;
+
+	state->now += passed;
+	lx_proto_uint(proto, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
+	lx_proto_uint(proto, PACKET_TIMESTAMP, passed);
+	event = lx_proto_begin(proto, PACKET_TRACK_EVENT);
+	lx_proto_uint(proto, EVENT_TYPE, TYPE_INSTANT);
+	lx_proto_text(proto, EVENT_NAME, text, size);
+	lx_proto_end(proto, event);
+	end_packet(export, packet);
+}
+
+/* The process's track, in a sequence of its own; a loss of events is a mark on it, and so is the end of a domain's recording. */
 static void describe_process(struct lx_export *export)
 {
 	struct perfetto *state = export->state;
 	struct lx_proto *proto = &state->proto;
 	char losses[512];
-	size_t packet, track, process, event, lost = lx_export_losses(export->process, losses, sizeof(losses));
+	size_t packet, track, process, lost = lx_export_losses(export->process, losses, sizeof(losses));
 
 	state->described = true;
 	begin_sequence(export, track_of_process(export));
@@ -178,16 +195,7 @@ static void describe_process(struct lx_export *export)
 	lx_proto_end(proto, process);
 	lx_proto_end(proto, track);
 	end_packet(export, packet);
-	if (!lost)
-		return;
-	packet = begin_packet(state);
-	lx_proto_uint(proto, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
-	lx_proto_uint(proto, PACKET_TIMESTAMP, lx_export_ns(export, lx_export_lost_at(export->process)));
-	event = lx_proto_begin(proto, PACKET_TRACK_EVENT);
-	lx_proto_uint(proto, EVENT_TYPE, TYPE_INSTANT);
-	lx_proto_text(proto, EVENT_NAME, losses, lost);
-	lx_proto_end(proto, event);
-	end_packet(export, packet);
+	lx_export_moments(export, put_moment);
 }
 
 static void new_thread(struct lx_export *export)
@@ -232,7 +240,7 @@ static int end_process(struct lx_export *export)
 {
 	struct perfetto *state = export->state;
 
-	if (!state->described && export->process->lost_total > 0)
+	if (!state->described && lx_export_moments(export, NULL) > 0)
 		describe_process(export); /* all that was to be seen is lost */
 	return export->error;
 }

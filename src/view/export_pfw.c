@@ -131,6 +131,18 @@ static void put_hashed(struct lx_export *export, const char *kind, enum lx_proce
 	free(copy);
 }
 
+/* Losses stand in the metadata: the other moments are those at which domains stopped. */
+static void put_mode(struct lx_export *export, const struct lx_mode_mark *mark)
+{
+	struct lx_json *json = begin_record(export, "mode", true, mark->ticks);
+
+	lx_json_key(json, "domain");
+	lx_json_string(json, lx_domain_name(mark->domain));
+	lx_json_key(json, "mode");
+	lx_json_string(json, lx_mode_text(mark->mode));
+	end_record(export);
+}
+
 static void start_process(struct lx_export *export)
 {
 	struct pfw *state = export->state;
@@ -161,6 +173,8 @@ static void start_process(struct lx_export *export)
 	put_text(json, "date", date, strcspn(date, "\n"));
 	put_text(json, "cwd", folder, 16);
 	end_record(export);
+	for (size_t i = 0; i < export->mark_count; i++)
+		put_mode(export, &export->marks[i]);
 	export->thread = thread;
 }
 

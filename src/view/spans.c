@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "view/modes.h"
+
 #define IDS (1u << 24) /* an event can name 24 bits of lexgion id */
 
 /* A call stack that waits while another one of its thread runs. */
@@ -31,6 +33,10 @@ struct runner {
 	uint32_t *open;
 	struct parked **parked;     /* hash table by number; a power of two */
 	size_t parked_count, parked_room;
+	struct lx_mode_mark *stops; /* of the process, by time */
+	size_t stop_count, stop;    /* `stop` is the next one */
+	uint64_t stop_at;           /* its ticks; UINT64_MAX: none */
+	uint32_t stopped;           /* domains that have stopped so far, as bits */
 	uint64_t last;              /* ticks of the thread's last event */
 	uint64_t kinds[LX_EV_COUNT], unknown;
 	bool failed;                /* no memory */
@@ -94,11 +100,17 @@ static void leave_all(struct runner *run, uint64_t ticks, enum lx_ended ended)
 	}
 }
 
+static uint32_t domain_of(const struct runner *run, uint32_t lexgion)
+{
+	return lx_lexgion(run->process, lexgion)->domain;
+}
+
 /* The end of a call that is not the innermost open one. */
 static void leave_inner(struct runner *run, uint32_t lexgion, uint64_t ticks, enum lx_ended ended)
 {
 	if (run->open[lexgion] == 0) {
-		run->totals->dropped_ends++;
+		/* A call that was open when its domain stopped has ended there. */
+		run->totals->dropped_ends += !(run->stopped & 1u << domain_of(run, lexgion));
 		return;
 	}
 	while (run->spans[run->depth - 1].lexgion != lexgion) {
@@ -194,6 +206,62 @@ static void switch_stack(struct runner *run, uint32_t number, uint64_t ticks)
 	free(stack);
 }
 
+static void stop_parked(struct runner *run, uint32_t domain)
+{
+	for (size_t i = 0; i < run->parked_room; i++) {
+		for (struct parked *stack = run->parked[i]; stack; stack = stack->next) {
+			uint32_t kept = 0;
+
+			for (uint32_t n = 0; n < stack->depth; n++)
+				if (domain_of(run, stack->lexgions[n]) != domain)
+					stack->lexgions[kept++] = stack->lexgions[n];
+			run->totals->closed_mode += stack->depth - kept;
+			stack->depth = kept;
+		}
+	}
+}
+
+/* Closes the calls of a domain. Those of other domains inside of them go on, each in a span of its own. */
+static void stop_running(struct runner *run, uint32_t domain, uint64_t ticks)
+{
+	uint32_t first = 0, kept = 0, *others;
+
+	while (first < run->depth && domain_of(run, run->spans[first].lexgion) != domain)
+		first++;
+	if (first == run->depth)
+		return;
+	others = malloc((run->depth - first) * sizeof(*others));
+	if (!others) {
+		run->failed = true;
+		return;
+	}
+	for (uint32_t i = first; i < run->depth; i++)
+		if (domain_of(run, run->spans[i].lexgion) != domain)
+			others[kept++] = run->spans[i].lexgion;
+	run->totals->closed_mode += run->depth - first - kept;
+	while (run->depth > first)
+		leave(run, ticks, LX_ENDED_MODE);
+	for (uint32_t i = 0; i < kept; i++)
+		enter(run, others[i], ticks, true);
+	free(others);
+	run->last = ticks;
+}
+
+/* The domains that stopped before `ticks` did so in this thread as in all others. */
+static __attribute__((noinline)) void pass_stops(struct runner *run, uint64_t ticks)
+{
+	while (run->stop < run->stop_count && run->stops[run->stop].ticks < ticks) {
+		const struct lx_mode_mark *mark = &run->stops[run->stop++];
+
+		if (mark->mode != LX_MODE_STANDBY && mark->mode != LX_MODE_OFF)
+			continue;
+		stop_running(run, mark->domain, mark->ticks > run->last ? mark->ticks : run->last);
+		stop_parked(run, mark->domain);
+		run->stopped |= 1u << mark->domain;
+	}
+	run->stop_at = run->stop < run->stop_count ? run->stops[run->stop].ticks : UINT64_MAX;
+}
+
 /* The thread is over: what runs is closed; what is parked had its last slice closed when it stopped. */
 static void end_thread(struct runner *run)
 {
@@ -214,6 +282,7 @@ static void start_packet(struct runner *run, const struct lx_packet *packet)
 	const struct lx_thread_info *thread = &run->process->threads[packet->thread];
 
 	if (run->thread != thread) {
+		pass_stops(run, packet->timestamp_begin);
 		end_thread(run);
 		run->thread = thread;
 		run->stack = packet->stack;
@@ -243,6 +312,10 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 	while (lx_cursor_next(&cursor, &event)) {
 		if (__builtin_expect(event.ticks < last, 0))
 			event.ticks = last; /* a damaged trace only: time never runs backwards in a thread */
+		if (__builtin_expect(event.ticks > run->stop_at, 0)) {
+			run->last = last;
+			pass_stops(run, event.ticks);
+		}
 		last = event.ticks;
 		if (__builtin_expect(event.kind >= LX_EV_COUNT, 0)) {
 			run->unknown++;
@@ -266,8 +339,11 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 			close_call(run, event.value, event.ticks, LX_ENDED_UNWIND);
 			break;
 		default:
+			run->last = last;
 			if (event.kind == LX_EV_STACK_SWITCH)
 				switch_stack(run, event.value, event.ticks);
+			else if (event.kind == LX_EV_MODE && last < UINT64_MAX)
+				pass_stops(run, last + 1);
 			break;
 		}
 	}
@@ -277,12 +353,16 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 static void run_stream(struct runner *run, const struct lx_stream *stream)
 {
 	run->thread = NULL;
+	run->stop = run->stopped = 0;
+	run->stop_at = UINT64_MAX;
 	for (size_t i = 0; i < stream->packet_count && !run->failed; i++) {
 		lx_packets_passed(stream, i);
 		run_packet(run, &stream->packets[i]);
 	}
-	if (run->thread)
+	if (run->thread) {
+		pass_stops(run, UINT64_MAX);
 		end_thread(run);
+	}
 }
 
 static void add_totals(const struct runner *run, struct lx_spans_totals *totals)
@@ -304,7 +384,8 @@ int lx_spans_run(const struct lx_process *process, const struct lx_spans_ops *op
 	/* Reserved, not used: a page comes into being when an id of its range is met. */
 	run.open = mmap(NULL, IDS * sizeof(*run.open), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			-1, 0);
-	if (run.open == MAP_FAILED || !grow_parked(&run) || !grow(&run)) {
+	if (run.open == MAP_FAILED || !grow_parked(&run) || !grow(&run) ||
+	    lx_modes_find(process, &run.stops, &run.stop_count) < 0) {
 		run.failed = true;
 	} else {
 		for (size_t i = 0; i < process->stream_count && !run.failed; i++)
@@ -315,5 +396,6 @@ int lx_spans_run(const struct lx_process *process, const struct lx_spans_ops *op
 		munmap(run.open, IDS * sizeof(*run.open));
 	free(run.spans);
 	free(run.parked);
+	free(run.stops);
 	return run.failed ? -ENOMEM : 0;
 }

@@ -5,6 +5,9 @@
  * A span is one slice of a call: from begin or resume to end, yield or unwind. Spans of one thread only nest. A
  * stack_switch closes all spans of the stack that stops (how = LX_ENDED_SWITCH) and opens those of the stack that goes
  * on (resumed = true), so that nesting holds across greenlets too.
+ *
+ * A lextrace:mode event ends the calls of its domain in all threads of the process, whatever stack they are on. A call of
+ * another domain inside such a call goes on in a span of its own.
  */
 #ifndef LX_VIEW_SPANS_H
 #define LX_VIEW_SPANS_H
@@ -18,6 +21,7 @@ enum lx_ended {
 	LX_ENDED_SWITCH,  /* another greenlet runs */
 	LX_ENDED_OPEN,    /* no end in the trace: closed at the thread's last event (killed, os._exit, stop()) */
 	LX_ENDED_LOST,    /* no end because events were lost or the interpreter sent none: closed by its caller's end */
+	LX_ENDED_MODE,    /* its domain stopped recording, or that of a caller did, and a later span goes on with it */
 };
 
 struct lx_span {
@@ -47,7 +51,8 @@ struct lx_spans_totals {
 	uint64_t begins;         /* calls (BEGIN) */
 	uint64_t closed_open;    /* spans ended as LX_ENDED_OPEN */
 	uint64_t closed_lost;    /* spans ended as LX_ENDED_LOST */
-	uint64_t dropped_ends;   /* ends without a begin */
+	uint64_t closed_mode;    /* calls whose domain stopped recording */
+	uint64_t dropped_ends;   /* ends without a begin, but for those of calls that a mode has ended */
 	uint64_t words;          /* of packets: the one field that grows during the run, for those who show its progress */
 };
 

@@ -70,7 +70,7 @@ static inline void made_packet(struct made *made, uint64_t ticks)
 /* An event `after` ticks after the one before; the header that it needs. */
 static inline void made_event(struct made *made, uint64_t after, uint32_t kind, uint32_t value)
 {
-	uint32_t payload = kind == LX_EV_STACK_SWITCH ? value : LX_LEXGION_WORD(value);
+	uint32_t payload = kind == LX_EV_STACK_SWITCH || kind == LX_EV_MODE ? value : LX_LEXGION_WORD(value);
 	uint64_t words[2];
 	size_t size = 8;
 

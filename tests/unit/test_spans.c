@@ -4,8 +4,9 @@
 #include "view/spans.h"
 
 /*
- * Events as text, one a word: (f begin, )f end, y: yield, r: resume, u: unwind, s: switch to stack DIGIT. Each is 10
- * ticks after the one before. Lexgions are a, b, c ... = 1, 2, 3 ...
+ * Events as text, one a word: (f begin, )f end, y: yield, r: resume, u: unwind, s: switch to stack DIGIT, m: the domain
+ * DIGIT goes to STANDBY, o: to OFF. Each is 10 ticks after the one before. Lexgions are a, b, c ... = 1, 2, 3 ...; those
+ * from n on are regions.
  */
 static void play(struct made *made, const char *text)
 {
@@ -15,13 +16,19 @@ static void play(struct made *made, const char *text)
 	} kinds[] = {{'(', LX_EV_FUNCTION_BEGIN}, {')', LX_EV_FUNCTION_END}, {'y', LX_EV_FUNCTION_YIELD},
 		     {'r', LX_EV_FUNCTION_RESUME}, {'u', LX_EV_FUNCTION_UNWIND}, {'s', LX_EV_STACK_SWITCH},
 		     {'<', LX_EV_C_CALL_BEGIN}, {'>', LX_EV_C_CALL_END}, {'!', LX_EV_C_CALL_RAISE},
-		     {'[', LX_EV_REGION_BEGIN}, {']', LX_EV_REGION_END}, {'?', 29}};
+		     {'[', LX_EV_REGION_BEGIN}, {']', LX_EV_REGION_END}, {'?', 29}, {'m', LX_EV_MODE}, {'o', LX_EV_MODE}};
 
-	for (; *text; text += text[2] ? 3 : 2)
+	for (; *text; text += text[2] ? 3 : 2) {
+		uint32_t digit = (uint32_t)(text[1] - '0'), value = (uint32_t)(text[1] - 'a' + 1);
+
+		if (text[0] == 's')
+			value = digit;
+		else if (text[0] == 'm' || text[0] == 'o')
+			value = LX_MODE_WORD(digit, text[0] == 'm' ? LX_MODE_STANDBY : LX_MODE_OFF);
 		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 			if (kinds[i].letter == text[0])
-				made_event(made, 10, kinds[i].kind,
-					   (uint32_t)(text[0] == 's' ? text[1] - '0' : text[1] - 'a' + 1));
+				made_event(made, 10, kinds[i].kind, value);
+	}
 }
 
 struct told {
@@ -42,35 +49,45 @@ static void tell(void *context, const struct lx_process *process, const struct l
 	told->size += (size_t)snprintf(told->text + told->size, sizeof(told->text) - told->size,
 				       "%s%c%u[%d-%d %c%s%s %d]%s", told->size ? " " : "", 'a' - 1 + (int)span->lexgion,
 				       span->depth, (int)(span->begin - told->origin), (int)(span->end - told->origin),
-				       "ryusol"[span->ended == LX_ENDED_RETURN ? 0 :
+				       "ryusolm"[span->ended == LX_ENDED_RETURN ? 0 :
 						span->ended == LX_ENDED_YIELD  ? 1 :
 						span->ended == LX_ENDED_UNWIND ? 2 :
 						span->ended == LX_ENDED_SWITCH ? 3 :
 						span->ended == LX_ENDED_OPEN   ? 4 :
-										 5],
+						span->ended == LX_ENDED_LOST   ? 5 :
+										 6],
 				       span->resumed ? "*" : "", span->recursive ? "+" : "", (int)span->children,
 				       thread->number ? "T" : "");
 }
 
-/* Runs what was made through lx_spans_run; the text is of the last call. */
-static const char *spans(const struct made *made, struct lx_spans_totals *totals)
+/* Runs the streams that were made through lx_spans_run; the text is of the last call. */
+static const char *spans_of(const struct made *made, size_t count, struct lx_spans_totals *totals)
 {
 	static struct told told;
 	static const struct lx_spans_ops ops = {NULL, tell};
-	struct lx_stream stream = {0};
-	struct lx_process process = {.streams = &stream, .stream_count = 1};
+	struct lx_lexgion lexgions[27] = {{0}};
+	struct lx_stream streams[2] = {{0}};
+	struct lx_process process = {.streams = streams, .stream_count = count, .lexgions = lexgions, .lexgion_count = 27};
 	struct lx_state state = made_state(0);
 	struct lx_store store = {NULL};
 
+	for (unsigned i = 'n' - 'a' + 1; i < 27; i++)
+		lexgions[i].domain = LX_DOMAIN_USER;
 	memset(&told, 0, sizeof(told));
 	told.origin = START;
 	memset(totals, 0, sizeof(*totals));
 	lx_parse_state(&process, &state, sizeof(state));
-	assert_int_equal(lx_parse_stream(&store, &stream, made->data, made->size, NULL, 0), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(lx_parse_stream(&store, &streams[i], made[i].data, made[i].size, NULL, 0), 0);
 	assert_int_equal(lx_parse_finish(&process, &store), 0);
 	assert_int_equal(lx_spans_run(&process, &ops, &told, totals), 0);
 	lx_store_free(&store);
 	return told.text;
+}
+
+static const char *spans(const struct made *made, struct lx_spans_totals *totals)
+{
+	return spans_of(made, 1, totals);
 }
 
 static void check(const char *events, const char *expected, struct lx_spans_totals *totals)
@@ -259,6 +276,88 @@ static void depth_has_no_limit(void **state)
 	free(made.data);
 }
 
+static void a_mode_ends_the_calls_of_its_domain(void **state)
+{
+	struct lx_spans_totals totals;
+
+	(void)state;
+	/* Their ends, that nobody writes, would be no repair. */
+	check("(a (b m0 )b )a (c )c", "b1[20-30 m 0] a0[10-30 m 10] c0[60-70 r 0]", &totals);
+	assert_int_equal(totals.closed_mode, 2);
+	assert_int_equal(totals.closed_open + totals.closed_lost + totals.dropped_ends, 0);
+	check("(a o0 (b )b", "a0[10-20 m 0] b0[30-40 r 0]", &totals);
+	/* MONITORING and TRACING stop nothing; a domain of no known number neither. */
+	check("(a m9 )a", "a0[10-30 r 0]", &totals);
+	check(")a m0 )a", "", &totals);
+	assert_int_equal(totals.dropped_ends, 1);
+}
+
+static void calls_of_other_domains_go_on(void **state)
+{
+	struct lx_spans_totals totals;
+
+	(void)state;
+	/* Region n around them stays as it is; region o inside goes on in a second slice. */
+	check("[n (a [o (b m0 ]o ]n",
+	      "b3[40-50 m 0] o2[30-50 m 10] a1[20-50 m 20] o1[50-60 r* 0] n0[10-70 r 40]", &totals);
+	assert_int_equal(totals.begins, 4);
+	assert_int_equal(totals.closed_mode, 2);
+	check("(a [n m1 )a", "n1[20-30 m 0] a0[10-40 r 10]", &totals);
+}
+
+static void a_mode_ends_waiting_stacks(void **state)
+{
+	struct lx_spans_totals totals;
+
+	(void)state;
+	check("(a [n (b s1 (c m0 s0 ]n", "b2[30-40 s 0] n1[20-40 s 10] a0[10-40 s 20] c0[50-60 m 0] n0[70-80 r* 0]",
+	      &totals);
+	assert_int_equal(totals.closed_mode, 3);
+	/* A generator that waited comes back as what it is: a slice. */
+	check("(a ya m0 ra )a", "a0[10-20 y 0] a0[40-50 r* 0]", &totals);
+}
+
+static void a_mode_ends_calls_in_all_threads(void **state)
+{
+	struct lx_spans_totals totals;
+	struct made made[2] = {{0}, {0}};
+
+	(void)state;
+	/* The other thread has no event after the switch at 130, nor has the one that stands in front of it in its stream. */
+	made_packet(&made[0], START);
+	play(&made[0], "(a");
+	made[0].thread = 2;
+	made_packet(&made[0], START + 20);
+	play(&made[0], "[n (b");
+	made[1].thread = 1;
+	made_packet(&made[1], START + 100);
+	play(&made[1], "(c (d m0 (e )e");
+	assert_string_equal(spans_of(made, 2, &totals),
+			    "a0[10-10 o 0] b1[40-130 m 0]T n0[30-130 o 90]T d1[120-130 m 0]T c0[110-130 m 10]T e0[140-150 r 0]T");
+	assert_int_equal(totals.closed_open, 2);
+	assert_int_equal(totals.closed_mode, 3);
+	free(made[0].data);
+	free(made[1].data);
+}
+
+static void a_thread_goes_on_after_a_mode_in_another(void **state)
+{
+	struct lx_spans_totals totals;
+	struct made made[2] = {{0}, {0}};
+
+	(void)state;
+	made_packet(&made[0], START);
+	play(&made[0], "(a (b )b (c [n )c )a ]n (d )d");
+	made[1].thread = 1;
+	made_packet(&made[1], START + 45);
+	play(&made[1], "m0");
+	assert_string_equal(spans_of(made, 2, &totals),
+			    "b1[20-30 r 0] n2[50-55 m 0] c1[40-55 m 5] a0[10-55 m 25] n0[55-80 r* 0] d0[90-100 r 0]");
+	assert_int_equal(totals.dropped_ends + totals.closed_open, 0);
+	free(made[0].data);
+	free(made[1].data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +375,11 @@ int main(void)
 		cmocka_unit_test(calls_go_on_over_packets_and_gaps),
 		cmocka_unit_test(threads_follow_each_other_in_a_stream),
 		cmocka_unit_test(depth_has_no_limit),
+		cmocka_unit_test(a_mode_ends_the_calls_of_its_domain),
+		cmocka_unit_test(calls_of_other_domains_go_on),
+		cmocka_unit_test(a_mode_ends_waiting_stacks),
+		cmocka_unit_test(a_mode_ends_calls_in_all_threads),
+		cmocka_unit_test(a_thread_goes_on_after_a_mode_in_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
