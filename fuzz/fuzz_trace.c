@@ -30,7 +30,7 @@ struct bytes {
 };
 
 struct input {
-	struct bytes state, process, lexgions;
+	struct bytes state, process, lexgions, rows, threads, journal, config;
 	struct bytes stream[STREAMS_MAX], open[STREAMS_MAX];
 	size_t streams;
 	uint64_t sequence;
@@ -97,6 +97,18 @@ static void take_section(struct input *input, unsigned type, const uint8_t *data
 		if (stream)
 			append(&input->open[input->streams - 1], data, size);
 		break;
+	case SECTION_ROWS:
+		append(&input->rows, data, size);
+		break;
+	case SECTION_THREADS:
+		append(&input->threads, data, size);
+		break;
+	case SECTION_JOURNAL:
+		append(&input->journal, data, size);
+		break;
+	case SECTION_CONFIG:
+		append(&input->config, data, size);
+		break;
 	}
 }
 
@@ -118,6 +130,10 @@ static void release(struct input *input)
 	free(input->state.data);
 	free(input->process.data);
 	free(input->lexgions.data);
+	free(input->rows.data);
+	free(input->threads.data);
+	free(input->journal.data);
+	free(input->config.data);
 	for (size_t i = 0; i < input->streams; i++) {
 		free(input->stream[i].data);
 		free(input->open[i].data);
@@ -193,6 +209,19 @@ static void read_all(struct lx_trace *trace)
 	REQUIRE(merged == totals.events);
 }
 
+static void check_beside(const struct lx_process *process)
+{
+	for (size_t i = 0; i < process->row_count; i++) {
+		REQUIRE(process->rows[i].lexgion != 0 && process->rows[i].thread < process->thread_count);
+		REQUIRE(lx_lexgion(process, process->rows[i].lexgion)->name);
+	}
+	for (size_t i = 0; i < process->thread_count; i++)
+		REQUIRE(process->threads[i].number == i && strlen(process->threads[i].name) <= LX_THREAD_NAME_SIZE);
+	for (size_t i = 0; i < process->journal_count; i++)
+		REQUIRE(!strpbrk(process->journal[i].text, "\n\x1b\x7f"));
+	REQUIRE(!process->config.text || process->config.text[process->config.size] == '\0');
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {.streams = 0};
@@ -213,7 +242,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					input.open[i].data, input.open[i].size) == 0);
 	}
 	process.stream_count = input.streams;
+	append(&input.config, "", 1);
+	lx_parse_rows(&process, input.rows.data, input.rows.size);
+	REQUIRE(lx_parse_journal(&process, &store, (char *)input.journal.data, input.journal.size) == 0);
+	lx_parse_config(&process.config, (char *)input.config.data, input.config.size - 1);
 	REQUIRE(lx_parse_finish(&process, &store) == 0);
+	lx_parse_threads(&process, (char *)input.threads.data, input.threads.size);
+	check_beside(&process);
 	read_all(&trace);
 	lx_store_free(&store);
 	release(&input);

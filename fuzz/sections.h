@@ -12,6 +12,10 @@ enum section {
 	SECTION_STREAM,   /* begins the next stream with these bytes */
 	SECTION_PACKET,   /* appends a packet to the stream: thread, stack, 2 bytes unused, 32-bit begin, then its events */
 	SECTION_OPEN,     /* its open packet, byte for byte */
+	SECTION_ROWS,     /* lextrace/rows */
+	SECTION_THREADS,  /* lextrace/threads */
+	SECTION_JOURNAL,  /* lextrace/journal */
+	SECTION_CONFIG,   /* lextrace/config */
 	SECTION_TYPES
 };
 

@@ -130,9 +130,33 @@ static void write_kinds(const char *folder, struct seed *seed)
 		add_packet(seed, &body);
 		body.thread = 1;
 		add_packet(seed, &body);
+		if (kinds[i].id == LX_EV_MODE) /* in a thread in front of the one that says so */
+			put_event(&body, LX_EV_MODE, LX_MODE_WORD(LX_DOMAIN_PYTHON, LX_MODE_STANDBY), (1ull << 33) + 20, 0);
 		snprintf(name, sizeof(name), "kind-%u-%s", kinds[i].id, kinds[i].name);
 		write_file(folder, "trace", name, seed->bytes, seed->size);
 	}
+}
+
+/* The files beside the trace, with threads that no packet knows. */
+static void write_beside(const char *folder, struct seed *seed)
+{
+	static const char threads[] = "0 5000000 MainThread\n7 5000001 Worker\\x0A\n4000000000 1 far\n7 x\n";
+	static const char journal[] = "1000 mode Python MONITORING by start\n2000 reload /tmp/\x1B.conf\nx\n3000 resume";
+	static const char config[] = "/tmp/trace\\x20.conf\n[Python.default]\ntrace_mode = MONITORING\n";
+	struct lx_row rows[] = {
+		{.thread = 0, .lexgion = 1, .calls = 10, .inclusive = 5000, .exclusive = 4000, .seen = 10},
+		{.thread = 7, .lexgion = 1, .calls = 1, .inclusive = 100, .exclusive = 100, .recorded = 3, .opened = 1500},
+		{.lexgion = 0},
+		{.thread = 4000000000u, .lexgion = 0xffffffffu, .calls = UINT64_MAX, .exclusive = UINT64_MAX},
+	};
+
+	add_state(seed);
+	add_lexgions(seed);
+	add(seed, SECTION_ROWS, rows, sizeof(rows));
+	add(seed, SECTION_THREADS, threads, sizeof(threads) - 1);
+	add(seed, SECTION_JOURNAL, journal, sizeof(journal) - 1);
+	add(seed, SECTION_CONFIG, config, sizeof(config) - 1);
+	write_file(folder, "trace", "beside", seed->bytes, seed->size);
 }
 
 /* Whole files as they stand on the disk, an open packet too. */
@@ -208,6 +232,7 @@ int main(int argc, char **argv)
 	}
 	write_kinds(argv[1], &seed);
 	write_raw(argv[1], &seed);
+	write_beside(argv[1], &seed);
 	write_metadata(argv[1], &seed);
 	write_text(argv[1]);
 	return 0;

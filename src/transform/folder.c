@@ -13,6 +13,9 @@
 #include "transform/running.h"
 
 #define PROCESS_TEXT_MAX (4u << 20) /* argv and environment of a process are at most 2 MiB, escaped up to fourfold */
+#define JOURNAL_MAX (64u << 20)     /* a million changes */
+#define CONFIG_MAX (65u << 20)      /* no longer one is read by the recorder */
+#define THREADS_MAX (256u << 20)
 
 char *lx_folder_path(const char *path, const char *name)
 {
@@ -193,6 +196,26 @@ static int load_stream(struct lx_process *process, struct lx_store *store, struc
 	return error;
 }
 
+/* What stands beside the trace and hangs on no other file. */
+static int load_beside(struct lx_process *process, struct lx_store *store)
+{
+	char *text;
+	size_t size;
+	int error = load_named(process, store, "lextrace/rows", SIZE_MAX - 1, &text, &size);
+
+	if (error == 0) {
+		lx_parse_rows(process, text, size);
+		error = load_named(process, store, "lextrace/journal", JOURNAL_MAX, &text, &size);
+	}
+	if (error == 0)
+		error = lx_parse_journal(process, store, text, size);
+	if (error == 0)
+		error = load_named(process, store, "lextrace/config", CONFIG_MAX, &text, &size);
+	if (error == 0)
+		lx_parse_config(&process->config, text, size);
+	return error;
+}
+
 int lx_folder_load(struct lx_process *process, struct lx_store *store)
 {
 	unsigned *numbers;
@@ -222,9 +245,17 @@ int lx_folder_load(struct lx_process *process, struct lx_store *store)
 		if (error < 0)
 			return error;
 	}
+	error = load_beside(process, store);
 	/* Last: a writer defines a lexgion before it uses it. */
-	error = load_named(process, store, "lextrace/lexgions", SIZE_MAX - 1, &text, &size);
+	if (error == 0)
+		error = load_named(process, store, "lextrace/lexgions", SIZE_MAX - 1, &text, &size);
 	if (error == 0)
 		error = lx_parse_lexgions(process, store, text, size);
-	return error < 0 ? error : lx_parse_finish(process, store);
+	if (error == 0)
+		error = lx_parse_finish(process, store);
+	if (error == 0 && process->row_count > 0)
+		error = load_named(process, store, "lextrace/threads", THREADS_MAX, &text, &size);
+	if (error == 0 && process->row_count > 0)
+		lx_parse_threads(process, text, size);
+	return error;
 }

@@ -5,8 +5,6 @@
 #include "transform/parse.h"
 #include "transform/passed.h"
 
-#define THREADS_PLENTY (1u << 20) /* numbers below are taken as they come; larger ones need that many packets */
-
 size_t lx_packet_check(const void *data, size_t size, const uint8_t *uuid)
 {
 	const struct lx_packet *packet = data;
@@ -132,10 +130,9 @@ int lx_parse_stream(struct lx_store *store, struct lx_stream *stream, const void
 	return 0;
 }
 
-static void name_thread(struct lx_thread_info *thread, const char *text)
+void lx_parse_thread_name(struct lx_thread_info *thread, const char *text, size_t size)
 {
-	size_t size = strnlen(text, LX_THREAD_NAME_SIZE);
-
+	size = strnlen(text, size < LX_THREAD_NAME_SIZE ? size : LX_THREAD_NAME_SIZE);
 	memset(thread->name, 0, sizeof(thread->name));
 	for (size_t at = 0; at < size;) {
 		unsigned length = lx_utf8_length(text + at, size - at);
@@ -159,7 +156,7 @@ static void note_packet(struct lx_process *process, const struct lx_packet *pack
 	if (thread->last == 0 || end >= thread->last) {
 		thread->last = end;
 		thread->tid = packet->tid;
-		name_thread(thread, packet->thread_name);
+		lx_parse_thread_name(thread, packet->thread_name, sizeof(packet->thread_name));
 	}
 	if (process->last == 0 || begin < process->first)
 		process->first = begin;
@@ -182,7 +179,7 @@ static uint32_t drop_absurd_threads(struct lx_process *process)
 		for (size_t k = 0; k < stream->packet_count; k++) {
 			uint32_t thread = stream->packets[k].header->thread;
 
-			if (thread >= THREADS_PLENTY && thread / 16 >= packets) {
+			if (thread >= LX_THREADS_PLENTY && thread / 16 >= packets) {
 				stream->torn = true;
 				continue;
 			}
@@ -201,6 +198,9 @@ int lx_parse_finish(struct lx_process *process, struct lx_store *store)
 	size_t packets = 0;
 
 	process->thread_count = drop_absurd_threads(process);
+	for (size_t i = 0; i < process->row_count; i++)
+		if (process->rows[i].thread >= process->thread_count)
+			process->thread_count = process->rows[i].thread + 1;
 	process->threads = lx_store_alloc(store, process->thread_count * sizeof(*process->threads));
 	if (!process->threads)
 		return -ENOMEM;

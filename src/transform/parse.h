@@ -18,6 +18,27 @@ void lx_parse_process(struct lx_process *process, char *text, size_t size);
 int lx_parse_lexgions(struct lx_process *process, struct lx_store *store, const void *data, size_t size);
 
 /*
+ * lextrace/rows, `data` 8-byte aligned, changed in place and kept; before lx_parse_finish(). Rows of a thread number that no
+ * program reaches are left out.
+ */
+void lx_parse_rows(struct lx_process *process, void *data, size_t size);
+
+/* lextrace/threads; after lx_parse_finish(). Threads with packets are known from these. */
+void lx_parse_threads(struct lx_process *process, const char *text, size_t size);
+
+/* lextrace/journal. */
+int lx_parse_journal(struct lx_process *process, struct lx_store *store, const char *text, size_t size);
+
+/* lextrace/config: `text`, a NUL behind it, is changed in place and kept. */
+void lx_parse_config(struct lx_config *config, char *text, size_t size);
+
+/* Thread numbers below are taken as they come; larger ones need as many packets or rows. */
+#define LX_THREADS_PLENTY (1u << 20)
+
+/* Copies text of at most LX_THREAD_NAME_SIZE bytes; bytes that are no UTF-8 become '?'. */
+void lx_parse_thread_name(struct lx_thread_info *thread, const char *text, size_t size);
+
+/*
  * One stream: `data`, 8-byte aligned, is what was appended, `open` (may be NULL) a copy of its lextrace/packet-K. Both
  * are kept, and the copy's header is completed: events, content_size, packet_size. The first packet's uuid is that of all.
  */

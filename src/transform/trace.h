@@ -46,6 +46,19 @@ struct lx_stream {
 	uint64_t size, whole;       /* bytes of stream-K, and of the whole packets at its beginning */
 };
 
+/* A line of lextrace/journal. */
+struct lx_journal_line {
+	uint64_t ticks;
+	const char *text;   /* "mode Python STANDBY by trace.conf:7"; one line, escaped for a terminal */
+};
+
+/* A configuration that was in force, as the program read it. */
+struct lx_config {
+	char *path;         /* unescaped; NULL: there was no file */
+	const char *text;   /* any bytes, a NUL after them */
+	size_t size;
+};
+
 struct lx_process {
 	struct lx_trace *trace;
 	char *folder;               /* path */
@@ -58,10 +71,15 @@ struct lx_process {
 	bool blank;                 /* no state and no packet: it began and recorded nothing; no time of it is known */
 	struct lx_lexgion *lexgions;
 	size_t lexgion_count;       /* ids are 0 .. lexgion_count-1; asking past it is fine with lx_lexgion() */
-	struct lx_thread_info *threads; /* by number, gaps have tid 0 */
+	struct lx_thread_info *threads; /* by number, gaps have tid 0; those with rows alone have no times */
 	size_t thread_count;
 	struct lx_stream *streams;
 	size_t stream_count;
+	const struct lx_row *rows;  /* of lextrace/rows those that are taken; their threads are below thread_count */
+	size_t row_count;
+	struct lx_journal_line *journal;
+	size_t journal_count;
+	struct lx_config config;    /* the last one; text NULL: not known */
 	uint64_t first, last;       /* ticks of the first and last event or packet */
 	uint64_t lost[LX_LOSS_COUNT], lost_total;
 	/* Measured clock: realtime ns = clock_real + (ticks - clock_ticks) * ns_per_tick */
