@@ -65,6 +65,13 @@ static inline bool is_plain(const struct lx_thread *thread, const struct lx_code
 	return lx_likely((PyObject *)entry->code == code && !((entry->plan & LX_PLAN_SLOW) | thread->special));
 }
 
+/* MONITORING, and nothing else to look after. */
+static inline bool is_only_counted(const struct lx_thread *thread, const struct lx_code_entry *entry, PyObject *code)
+{
+	return lx_likely((PyObject *)entry->code == code && !thread->special) &&
+	       (entry->plan & ~LX_PLAN_C) == (LX_PLAN_SLOW | LX_PLAN_COUNT);
+}
+
 HOOK(on_start)
 {
 	struct lx_thread *thread = lx_hook_enter();
@@ -72,9 +79,12 @@ HOOK(on_start)
 	if (lx_likely(thread != NULL)) {
 		const struct lx_code_entry *entry = lx_code_likely(args[0]);
 
-		if (!is_plain(thread, entry, args[0]))
+		if (is_plain(thread, entry, args[0]))
+			lx_call_begin(thread, args[0], entry->word, LX_EV_FUNCTION_BEGIN);
+		else if (is_only_counted(thread, entry, args[0]))
+			lx_counted_begin(thread, args[0], entry->word, LX_EV_FUNCTION_BEGIN);
+		else
 			return begin_slow(thread, args[0], LX_EV_FUNCTION_BEGIN);
-		lx_call_begin(thread, args[0], entry->word, LX_EV_FUNCTION_BEGIN);
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;

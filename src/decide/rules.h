@@ -127,6 +127,7 @@ struct lx_section {
 	struct lx_switches *switches; /* of its domain; LX_SECTION_LEXGION: an array by domain; NULL: none said */
 	struct lx_value mode;      /* DOMAIN: enum lx_mode */
 	struct lx_punits punits[LX_PUNIT_KINDS_MAX]; /* by the domain's kinds */
+	bool removed;              /* [REMOVE …]: not there for anybody */
 	bool from_default;         /* NAMED: ": Lexgion(Python).default" stands after the colon */
 	struct lx_pattern *pattern; /* NAMED: for decide/match.c */
 	enum lx_strength strength; /* NAMED */

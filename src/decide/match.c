@@ -1,0 +1,264 @@
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decide/own.h"
+
+uint32_t lx_text_hash(const char *text, size_t size)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+	return hash;
+}
+
+/* ---- Names as patterns ---- */
+
+static bool has_wildcard(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (text[i] == '*' || text[i] == '?' || (text[i] == '[' && memchr(text + i, ']', size - i)))
+			return true;
+	return false;
+}
+
+/* Takes "@42" off the end of a name. */
+static uint32_t take_line(const char *text, size_t *size)
+{
+	size_t at = *size, digits = 0;
+	uint64_t line = 0;
+
+	while (at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9')
+		at--, digits++;
+	if (digits == 0 || digits > 9 || at == 0 || text[at - 1] != '@' || at == 1)
+		return 0;
+	for (size_t i = at; i < *size; i++)
+		line = line * 10 + (uint64_t)(text[i] - '0');
+	*size = at - 1;
+	return (uint32_t)line;
+}
+
+/* "/expression/": an escaped slash is a slash. */
+static bool make_expression(struct lx_own_rules *rules, struct lx_pattern *pattern, const char *text, size_t size,
+			    char *message, size_t message_size)
+{
+	char *plain = lx_rules_take(rules, size + 1);
+	size_t used = 0;
+
+	if (!plain)
+		return false;
+	if (size < 2 || text[size - 1] != '/') {
+		snprintf(message, message_size, "an expression ends with '/'");
+		return false;
+	}
+	for (size_t i = 1; i < size - 1; i++) {
+		if (text[i] == '\\' && text[i + 1] == '/' && i + 1 < size - 1)
+			i++;
+		plain[used++] = text[i];
+	}
+	int wrong = regcomp(&pattern->expression, plain, REG_EXTENDED | REG_NOSUB);
+
+	if (wrong) {
+		char why[128];
+
+		regerror(wrong, &pattern->expression, why, sizeof(why));
+		snprintf(message, message_size, "wrong expression: %s", why);
+		return false;
+	}
+	pattern->kind = LX_NAME_IS_EXPRESSION;
+	return true;
+}
+
+struct lx_pattern *lx_pattern_make(struct lx_own_rules *rules, uint32_t domain, const char *text, size_t size,
+				   char *message, size_t message_size)
+{
+	struct lx_pattern *pattern = lx_rules_take(rules, sizeof(*pattern));
+	const char *colon = domain == LX_DOMAIN_PYTHON && size > 0 && *text != '/' ? memchr(text, ':', size) : NULL;
+
+	if (!pattern)
+		return NULL;
+	if (colon) {
+		size_t length = (size_t)(colon - text);
+
+		if (length == 0 || length + 1 == size) {
+			snprintf(message, message_size, "a name stands on both sides of ':'");
+			return NULL;
+		}
+		pattern->file = lx_rules_text(rules, text, length);
+		pattern->file_is_wild = has_wildcard(text, length);
+		text = colon + 1;
+		size -= length + 1;
+	}
+	if (domain == LX_DOMAIN_PYTHON)
+		pattern->line = take_line(text, &size);
+	if (size == 0) {
+		snprintf(message, message_size, "a name is missing");
+		return NULL;
+	}
+	if (*text == '/' && !make_expression(rules, pattern, text, size, message, message_size))
+		return NULL;
+	if (*text != '/')
+		pattern->kind = has_wildcard(text, size) ? LX_NAME_IS_WILD : LX_NAME_IS_TEXT;
+	pattern->name = lx_rules_text(rules, text, size);
+	pattern->name_size = size;
+	return rules->no_memory ? NULL : pattern;
+}
+
+enum lx_strength lx_pattern_strength(const struct lx_pattern *pattern)
+{
+	if (pattern->kind != LX_NAME_IS_TEXT || pattern->file_is_wild)
+		return LX_NAME_PATTERN;
+	return pattern->file || pattern->line ? LX_NAME_WITH_FILE : LX_NAME_EXACT;
+}
+
+/* ---- Whether one fits ---- */
+
+/* Whether the path ends in these bytes, at the start of one of its parts. */
+static bool ends_in(const char *path, size_t size, const char *tail, size_t tail_size)
+{
+	return tail_size <= size && memcmp(path + size - tail_size, tail, tail_size) == 0 &&
+	       (tail_size == size || path[size - tail_size - 1] == '/');
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* A wildcard for a path with slashes fits where as many parts of the end do. */
+static bool wild_file_fits(const char *pattern, const char *path)
+{
+	const char *at = path + strlen(path);
+
+	for (const char *slash = pattern; (slash = strchr(slash, '/')); slash++)
+		for (at -= at > path; at > path && *at != '/';)
+			at--;
+	if (!strchr(pattern, '/'))
+		return fnmatch(pattern, base_name(path), 0) == 0;
+	while (at > path && at[-1] != '/')
+		at--;
+	return fnmatch(pattern, at, FNM_PATHNAME) == 0;
+}
+
+static bool file_fits(const struct lx_pattern *pattern, const struct lx_subject *subject, char *file)
+{
+	if (!pattern->file)
+		return true;
+	if (!pattern->file_is_wild)
+		return ends_in(subject->file, subject->file_size, pattern->file, strlen(pattern->file));
+	memcpy(file, subject->file, subject->file_size);
+	file[subject->file_size] = '\0';
+	return wild_file_fits(pattern->file, file);
+}
+
+/* "pkg.solver.compute": the name compute in pkg/solver.py or pkg/solver/__init__.py. */
+static bool module_name_fits(const struct lx_pattern *pattern, const struct lx_subject *subject, char *file)
+{
+	size_t size = pattern->name_size, module;
+
+	if (pattern->file || subject->name_size + 2 > size || subject->file_size == 0 ||
+	    memcmp(pattern->name + size - subject->name_size, subject->name, subject->name_size) != 0 ||
+	    pattern->name[size - subject->name_size - 1] != '.')
+		return false;
+	module = size - subject->name_size - 1;
+	if (module + sizeof("/__init__.py") > LX_DEFINITION_TEXT_MAX)
+		return false;
+	for (size_t i = 0; i < module; i++)
+		file[i] = pattern->name[i] == '.' ? '/' : pattern->name[i];
+	memcpy(file + module, ".py", 3);
+	if (ends_in(subject->file, subject->file_size, file, module + 3))
+		return true;
+	memcpy(file + module, "/__init__.py", 12);
+	return ends_in(subject->file, subject->file_size, file, module + 12);
+}
+
+bool lx_section_matches(const struct lx_section *section, const struct lx_subject *subject)
+{
+	static __thread char text[LX_DEFINITION_TEXT_MAX * 2 + 8]; /* a thread's stack may be a small one */
+	const struct lx_pattern *pattern = section->pattern;
+
+	if (!pattern || section->removed || section->domain != subject->domain || subject->name_size > LX_DEFINITION_TEXT_MAX + 4 ||
+	    subject->file_size > LX_DEFINITION_TEXT_MAX + 4)
+		return false;
+	if (pattern->line && pattern->line != subject->line)
+		return false;
+	if (pattern->kind == LX_NAME_IS_TEXT) {
+		if (pattern->name_size == subject->name_size && memcmp(pattern->name, subject->name, subject->name_size) == 0)
+			return file_fits(pattern, subject, text);
+		return subject->domain == LX_DOMAIN_PYTHON && module_name_fits(pattern, subject, text);
+	}
+	if (!file_fits(pattern, subject, text))
+		return false;
+	memcpy(text, subject->name, subject->name_size);
+	text[subject->name_size] = '\0';
+	if (pattern->kind == LX_NAME_IS_WILD)
+		return fnmatch(pattern->name, text, 0) == 0;
+	return regexec(&pattern->expression, text, 0, NULL, 0) == 0;
+}
+
+/* ---- Which section applies ---- */
+
+/* The part of a name behind its last dot: the same for all ways of writing an exact name. */
+static uint32_t last_part_hash(const char *name, size_t size)
+{
+	size_t at = size;
+
+	while (at > 0 && name[at - 1] != '.')
+		at--;
+	return lx_text_hash(name + at, size - at);
+}
+
+void lx_rules_index(struct lx_own_rules *rules)
+{
+	size_t named = 0;
+
+	for (size_t i = 0; i < rules->rules.section_count; i++)
+		named += rules->rules.sections[i]->kind == LX_SECTION_NAMED;
+	for (rules->name_space = 16; rules->name_space < named * 2;)
+		rules->name_space *= 2;
+	rules->by_name = lx_rules_take(rules, rules->name_space * sizeof(*rules->by_name));
+	rules->patterns = lx_rules_take(rules, (named + 1) * sizeof(*rules->patterns));
+	if (rules->no_memory)
+		return;
+	for (size_t i = rules->rules.section_count; i-- > 0;) { /* so that a chain is in file order */
+		struct lx_section *section = rules->rules.sections[i];
+
+		if (section->kind != LX_SECTION_NAMED || section->strength == LX_NAME_PATTERN)
+			continue;
+		uint32_t *head = &rules->by_name[last_part_hash(section->pattern->name, section->pattern->name_size) &
+						 (rules->name_space - 1)];
+
+		section->pattern->next = *head;
+		*head = (uint32_t)i + 1;
+	}
+	for (size_t i = 0; i < rules->rules.section_count; i++)
+		if (rules->rules.sections[i]->kind == LX_SECTION_NAMED &&
+		    rules->rules.sections[i]->strength == LX_NAME_PATTERN)
+			rules->patterns[rules->pattern_count++] = (uint32_t)i;
+}
+
+const struct lx_section *lx_rules_section(const struct lx_rules *public_rules, const struct lx_subject *subject)
+{
+	const struct lx_own_rules *rules = (const struct lx_own_rules *)public_rules;
+	const struct lx_section *best = NULL;
+	uint32_t at = rules->by_name[last_part_hash(subject->name, subject->name_size) & (rules->name_space - 1)];
+
+	while (at) {
+		const struct lx_section *section = public_rules->sections[at - 1];
+
+		at = section->pattern->next;
+		if (!lx_section_matches(section, subject))
+			continue;
+		if (!best || section->strength < best->strength ||
+		    (section->strength == best->strength && section->pattern->line && !best->pattern->line))
+			best = section;
+	}
+	for (size_t i = 0; i < rules->pattern_count && !best; i++)
+		if (lx_section_matches(public_rules->sections[rules->patterns[i]], subject))
+			best = public_rules->sections[rules->patterns[i]];
+	return best ? best : rules->lexgion_domains[subject->domain];
+}

@@ -1,0 +1,55 @@
+/* What the files of decide/ share: memory of the rules, names as patterns. */
+#ifndef LX_DECIDE_OWN_H
+#define LX_DECIDE_OWN_H
+
+#include <regex.h>
+
+#include "decide/rules.h"
+
+enum lx_name_kind { LX_NAME_IS_TEXT, LX_NAME_IS_WILD, LX_NAME_IS_EXPRESSION };
+
+struct lx_pattern {
+	const char *file;      /* NULL: any */
+	bool file_is_wild;
+	const char *name;
+	size_t name_size;
+	enum lx_name_kind kind;
+	uint32_t line;         /* first line of the function; 0: any */
+	regex_t expression;
+	uint32_t next;         /* with the same last part of the name; 0: none; else number of a section + 1 */
+};
+
+/* The rules with what is not for others. */
+struct lx_own_rules {
+	struct lx_rules rules;
+	struct chunk *chunks;  /* memory of all that hangs on the rules */
+	size_t chunk_used, chunk_space;
+	bool no_memory;
+	bool c_calls;          /* on by default */
+	size_t section_space, knob_space;
+	uint32_t *by_title;    /* hash of titles: number of a section + 1 */
+	size_t title_space, title_used;
+	uint32_t *by_name;     /* hash of a name's last part, of exact names: as lx_pattern.next */
+	size_t name_space;
+	uint32_t *patterns;    /* numbers of the sections with wildcards and expressions, in file order */
+	size_t pattern_count;
+	struct lx_section *domains[LX_RULED_DOMAINS], *lexgion, *lexgion_domains[LX_RULED_DOMAINS];
+	struct lx_section **punits; /* in file order */
+	size_t punit_count;
+	uint32_t groups;
+};
+
+/* Zeroed memory that lives as long as the rules; NULL and no_memory without. */
+void *lx_rules_take(struct lx_own_rules *rules, size_t size);
+const char *lx_rules_text(struct lx_own_rules *rules, const char *text, size_t size);
+
+/* The pattern of a name as written. NULL: what is wrong stands in `message`. */
+struct lx_pattern *lx_pattern_make(struct lx_own_rules *rules, uint32_t domain, const char *text, size_t size,
+				   char *message, size_t message_size);
+enum lx_strength lx_pattern_strength(const struct lx_pattern *pattern);
+/* After the last section: what lx_rules_section looks names up in. */
+void lx_rules_index(struct lx_own_rules *rules);
+
+uint32_t lx_text_hash(const char *text, size_t size);
+
+#endif
