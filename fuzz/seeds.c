@@ -130,8 +130,6 @@ static void write_kinds(const char *folder, struct seed *seed)
 		add_packet(seed, &body);
 		body.thread = 1;
 		add_packet(seed, &body);
-		if (kinds[i].id == LX_EV_MODE) /* in a thread in front of the one that says so */
-			put_event(&body, LX_EV_MODE, LX_MODE_WORD(LX_DOMAIN_PYTHON, LX_MODE_STANDBY), (1ull << 33) + 20, 0);
 		snprintf(name, sizeof(name), "kind-%u-%s", kinds[i].id, kinds[i].name);
 		write_file(folder, "trace", name, seed->bytes, seed->size);
 	}

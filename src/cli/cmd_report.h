@@ -44,7 +44,7 @@ int lx_report_end(struct lx_report *report, int status);
 /* "next: lextrace report --tree    lextrace report --callers NAME …": on a terminal only. name may be NULL. */
 void lx_report_next(struct lx_report *report, const char *name);
 
-/* "name", "file", "line", "domain", "c" of the object that is open. */
+/* "name", "file", "line", "domain", "c", for an import "import", of the object that is open. */
 void lx_report_json_function(struct lx_report *report, uint32_t function);
 
 /* Share in percent; 0 of 0 is 0. */

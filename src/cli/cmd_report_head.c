@@ -208,6 +208,10 @@ void lx_report_json_function(struct lx_report *report, uint32_t function)
 	lx_json_string(js, lx_domain_name(lexgion->domain));
 	lx_json_key(js, "c");
 	lx_json_bool(js, lexgion->flags & LX_LEXGION_C);
+	if (lexgion->flags & LX_LEXGION_IMPORT) {
+		lx_json_key(js, "import");
+		lx_json_bool(js, true);
+	}
 }
 
 enum lx_style lx_report_heat(double percent)

@@ -59,13 +59,21 @@ static void start_field(const struct lx_view *view, FILE *file, const char *name
 		lx_style_end(&view->out, LX_CYAN));
 }
 
+static const char *name_of_name(const struct lx_lexgion *lexgion)
+{
+	if (lexgion->flags & LX_LEXGION_C)
+		return "callee";
+	if (lexgion->flags & LX_LEXGION_IMPORT)
+		return "module";
+	return lexgion->domain == LX_DOMAIN_PYTHON ? "qualname" : "name";
+}
+
 static void text_fields(const struct lx_view *view, FILE *file, const struct lx_lexgion *lexgion)
 {
 	struct lx_json js;
 
 	lx_json_init(&js, file, false); /* for its way to quote */
-	start_field(view, file,
-		    lexgion->flags & LX_LEXGION_C ? "callee" : lexgion->domain == LX_DOMAIN_PYTHON ? "qualname" : "name", true);
+	start_field(view, file, name_of_name(lexgion), true);
 	lx_json_text(&js, lexgion->name, lexgion->name_size);
 	if (lexgion->file_size) {
 		start_field(view, file, "filename", false);

@@ -178,7 +178,7 @@ static bool module_name_fits(const struct lx_pattern *pattern, const struct lx_s
 
 bool lx_section_matches(const struct lx_section *section, const struct lx_subject *subject)
 {
-	static __thread char text[LX_DEFINITION_TEXT_MAX * 2 + 8]; /* a thread's stack may be a small one */
+	static char text[LX_DEFINITION_TEXT_MAX * 2 + 8]; /* a thread's stack may be a small one */
 	const struct lx_pattern *pattern = section->pattern;
 
 	if (!pattern || section->removed || section->domain != subject->domain || subject->name_size > LX_DEFINITION_TEXT_MAX + 4 ||

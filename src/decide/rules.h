@@ -177,7 +177,7 @@ int lx_rules_parse(const char *text, size_t size, const struct lx_rules_environm
 		   void *context, struct lx_rules **out);
 void lx_rules_free(struct lx_rules *rules);
 
-/* ---- Decisions: decide/match.c ---- */
+/* ---- Decisions: decide/match.c, decisions.c. Names are matched by one thread at a time ---- */
 
 /* A place, as events have it. */
 struct lx_subject {

@@ -6,10 +6,19 @@
 
 #define IDS_PLENTY 65536u /* ids below are taken as they come; ids are dense, so larger ones need many definitions */
 
-static void define(struct lx_lexgion *lexgion, const struct lx_definition *definition, const char *name, const char *file)
+#define IMPORT "import "
+
+static uint32_t title_before(const struct lx_definition *definition)
 {
-	lexgion->name = name;
+	return definition->flags & LX_LEXGION_IMPORT ? (uint32_t)strlen(IMPORT) : 0;
+}
+
+static void define(struct lx_lexgion *lexgion, const struct lx_definition *definition, const char *title, const char *file)
+{
+	lexgion->title = title;
+	lexgion->name = title + title_before(definition);
 	lexgion->file = file;
+	lexgion->title_size = title_before(definition) + definition->name_size;
 	lexgion->name_size = definition->name_size;
 	lexgion->file_size = definition->file_size;
 	lexgion->line = definition->line;
@@ -18,7 +27,9 @@ static void define(struct lx_lexgion *lexgion, const struct lx_definition *defin
 	lexgion->defined = true;
 }
 
-static const struct lx_lexgion unknown = {.name = "<unknown>", .file = "", .name_size = 9};
+static const struct lx_lexgion unknown = {
+	.name = "<unknown>", .title = "<unknown>", .file = "", .name_size = 9, .title_size = 9
+};
 
 /* Number of lexgions, and bytes of their texts. */
 static size_t count_lexgions(const void *data, size_t size, size_t *text)
@@ -29,7 +40,7 @@ static size_t count_lexgions(const void *data, size_t size, size_t *text)
 	*text = 0;
 	while (lx_definition_next(data, size, &at, &definition)) {
 		records++;
-		*text += (size_t)definition.name_size + definition.file_size + 2;
+		*text += (size_t)title_before(&definition) + definition.name_size + definition.file_size + 2;
 		if ((definition.id < IDS_PLENTY || definition.id / 16 < records) && definition.id >= count)
 			count = definition.id + 1;
 	}
@@ -51,14 +62,16 @@ int lx_parse_lexgions(struct lx_process *process, struct lx_store *store, const 
 	for (size_t i = 0; i < count; i++)
 		process->lexgions[i] = unknown;
 	while ((text = lx_definition_next(bytes, size, &at, &definition)) != NULL) {
-		char *name = out, *file = out + definition.name_size + 1;
+		uint32_t before = title_before(&definition);
+		char *title = out, *file = out + before + definition.name_size + 1;
 
 		if (definition.id >= count || process->lexgions[definition.id].defined)
 			continue;
-		memcpy(name, text, definition.name_size);
+		memcpy(title, IMPORT, before);
+		memcpy(title + before, text, definition.name_size);
 		memcpy(file, text + definition.name_size, definition.file_size);
 		out = file + definition.file_size + 1;
-		define(&process->lexgions[definition.id], &definition, name, file);
+		define(&process->lexgions[definition.id], &definition, title, file);
 	}
 	return 0;
 }

@@ -13,8 +13,10 @@
 
 struct lx_lexgion {
 	const char *name;   /* name_size bytes, as recorded (unescaped), NUL after them for convenience */
+	const char *title;  /* what people see: the name; of an import "import NAME" */
 	const char *file;   /* likewise; "" for C code */
 	uint32_t name_size;
+	uint32_t title_size;
 	uint32_t file_size;
 	uint32_t line;
 	uint32_t flags;     /* LX_LEXGION_* */

@@ -72,6 +72,8 @@ const char *lx_export_category(const struct lx_lexgion *lexgion)
 
 	if (lexgion->flags & LX_LEXGION_C)
 		return "c";
+	if (lexgion->flags & LX_LEXGION_IMPORT)
+		return "import";
 	return lexgion->domain < LX_DOMAIN_COUNT ? prefixes[lexgion->domain] : "other";
 }
 

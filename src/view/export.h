@@ -86,7 +86,7 @@ static inline uint64_t lx_export_ns(const struct lx_export *export, uint64_t tic
 /* The name of the current process's program. */
 const char *lx_export_program(const struct lx_export *export);
 
-/* "python", "c", "user", … */
+/* "python", "c", "import", "user", … */
 const char *lx_export_category(const struct lx_lexgion *lexgion);
 
 /* Why a slice ended; NULL for a return, which needs no word. */

@@ -159,7 +159,7 @@ static void make_piece(struct lx_export *export, struct lx_piece *piece, uint32_
 	lx_pieces_begin(&state->pieces);
 	lx_json_object(json);
 	lx_json_key(json, "name");
-	lx_json_text(json, lexgion->name, lexgion->name_size);
+	lx_json_text(json, lexgion->title, lexgion->title_size);
 	lx_json_key(json, "cat");
 	lx_json_string(json, lx_export_category(lexgion));
 	if (lexgion->file_size > 0) {

@@ -65,7 +65,8 @@ struct perfetto {
 };
 
 #define CATEGORY_C LX_DOMAIN_COUNT
-#define CATEGORY_OTHER (LX_DOMAIN_COUNT + 1)
+#define CATEGORY_IMPORT (LX_DOMAIN_COUNT + 1)
+#define CATEGORY_OTHER (LX_DOMAIN_COUNT + 2)
 #define ENDED_BIT(ended) (1u << (16 + (ended)))
 
 static uint64_t track_of_process(const struct lx_export *export)
@@ -269,6 +270,7 @@ static void intern_place(struct lx_export *export, struct place *place)
 	uint32_t id = (uint32_t)(place - state->places), iid = id + 1;
 	const struct lx_lexgion *lexgion = lx_lexgion(export->process, id);
 	unsigned category = lexgion->flags & LX_LEXGION_C ? CATEGORY_C
+			    : lexgion->flags & LX_LEXGION_IMPORT ? CATEGORY_IMPORT
 			    : lexgion->domain < LX_DOMAIN_COUNT ? lexgion->domain : CATEGORY_OTHER;
 	size_t packet, interned = begin_interned(state, &packet), source;
 	const char *category_name = lx_export_category(lexgion);
@@ -277,7 +279,7 @@ static void intern_place(struct lx_export *export, struct place *place)
 	if (!(state->interned & 1u << category))
 		add_interned(proto, INTERNED_CATEGORY, category + 1, category_name, strlen(category_name));
 	state->interned |= 1u << category;
-	add_interned(proto, INTERNED_NAME, iid, lexgion->name, lexgion->name_size);
+	add_interned(proto, INTERNED_NAME, iid, lexgion->title, lexgion->title_size);
 	*at++ = TAG_VARINT(EVENT_CATEGORY_IID);
 	*at++ = (uint8_t)(category + 1);
 	*at++ = TAG_VARINT(EVENT_NAME_IID);

@@ -240,7 +240,7 @@ static void make_pieces(struct lx_export *export, struct lx_piece *piece, uint32
 
 	lx_pieces_begin(&state->pieces);
 	lx_json_object(json);
-	put_text(json, "name", lexgion->name, lexgion->name_size);
+	put_text(json, "name", lexgion->title, lexgion->title_size);
 	put_text(json, "cat", category, strlen(category));
 	lx_json_key(json, "type");
 	lx_json_u64(json, type_of(lexgion));

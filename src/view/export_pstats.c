@@ -195,7 +195,7 @@ static void put_key(struct lx_export *export, uint32_t function)
 	else
 		put_text(export, "", other, strlen(other), "");
 	put_integer(export->out, lexgion->line);
-	put_text(export, c_code ? "<" : "", lexgion->name, lexgion->name_size, c_code ? ">" : "");
+	put_text(export, c_code ? "<" : "", lexgion->title, lexgion->title_size, c_code ? ">" : "");
 }
 
 static void put_function(struct lx_export *export, uint32_t function, const uint32_t *first, const uint32_t *next)

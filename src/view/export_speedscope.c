@@ -169,7 +169,7 @@ static int finish(struct lx_export *export)
 		lx_json_init(json, state->scratch_file, false);
 		lx_json_object(json);
 		lx_json_key(json, "name");
-		lx_json_text(json, lexgion->name, lexgion->name_size);
+		lx_json_text(json, lexgion->title, lexgion->title_size);
 		if (lexgion->file_size > 0) {
 			lx_json_key(json, "file");
 			lx_json_text(json, lexgion->file, lexgion->file_size);

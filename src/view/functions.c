@@ -49,15 +49,15 @@ static uint32_t hash_lexgion(const struct lx_lexgion *lexgion)
 {
 	uint32_t hash = 2166136261u ^ lexgion->line * 2654435761u ^ lexgion->domain;
 
-	hash = hash_bytes(hash, lexgion->name, lexgion->name_size);
+	hash = hash_bytes(hash, lexgion->title, lexgion->title_size);
 	hash = hash_bytes(hash, lexgion->file, lexgion->file_size);
 	return hash ^ hash >> 15;
 }
 
 static bool same(const struct lx_lexgion *a, const struct lx_lexgion *b)
 {
-	return a == b || (a->line == b->line && a->domain == b->domain && a->name_size == b->name_size &&
-			  a->file_size == b->file_size && memcmp(a->name, b->name, a->name_size) == 0 &&
+	return a == b || (a->line == b->line && a->domain == b->domain && a->title_size == b->title_size &&
+			  a->file_size == b->file_size && memcmp(a->title, b->title, a->title_size) == 0 &&
 			  memcmp(a->file, b->file, a->file_size) == 0);
 }
 
@@ -98,7 +98,7 @@ static void classify(struct lx_function *function)
 	const struct lx_lexgion *lexgion = function->lexgion;
 
 	function->own = lexgion->domain != LX_DOMAIN_PYTHON || lx_program_owns(function->program, lexgion->file);
-	function->import = strncmp(lexgion->file, "<frozen importlib.", 18) == 0;
+	function->import = lexgion->flags & LX_LEXGION_IMPORT || strncmp(lexgion->file, "<frozen importlib.", 18) == 0;
 	function->module = strcmp(lexgion->name, "<module>") == 0;
 }
 
@@ -139,12 +139,12 @@ const char *lx_function_name(struct lx_functions *functions, uint32_t number)
 
 	if (!function->name) {
 		const struct lx_lexgion *lexgion = function->lexgion;
-		size_t room = 4 * (size_t)lexgion->name_size + 1;
+		size_t room = 4 * (size_t)lexgion->title_size + 1;
 
 		function->name = malloc(room);
 		if (!function->name)
 			return "?";
-		lx_escape(function->name, room, lexgion->name, lexgion->name_size);
+		lx_escape(function->name, room, lexgion->title, lexgion->title_size);
 	}
 	return function->name;
 }

@@ -12,7 +12,7 @@ struct lx_function {
 	const struct lx_program *program; /* likewise */
 	char *name, *place;               /* see the two calls below; NULL: not asked for yet */
 	bool own;                         /* of the program itself: see lx_program_owns(); regions are */
-	bool import;                      /* of the import system */
+	bool import;                      /* an import, or code of the import system */
 	bool module;                      /* the body of a module */
 };
 
@@ -43,7 +43,7 @@ static inline uint32_t lx_map_get(const uint32_t *map, size_t lexgion_count, uin
 	return map[lexgion < lexgion_count ? lexgion : lexgion_count];
 }
 
-/* For people: escaped, one line, never NULL. "Solver.run"; "solver.py:41", "C" for C code, "" unknown. */
+/* For people: escaped, one line, never NULL. "Solver.run", "import numpy"; "solver.py:41", "C" for C code, "" unknown. */
 const char *lx_function_name(struct lx_functions *functions, uint32_t function);
 const char *lx_function_place(struct lx_functions *functions, uint32_t function);
 

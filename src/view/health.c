@@ -1,6 +1,7 @@
 #include "view/health.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *lx_loss_text(enum lx_loss cause)
@@ -81,8 +82,29 @@ static void add_totals(struct lx_health *health, const struct lx_process *proces
 	}
 }
 
-/* A process starts before its first event and ends after its last one; a killed one left no end. */
-static void add_duration(const struct lx_process *process, uint64_t *start, uint64_t *end)
+/* Returns the busiest thread's time in counted calls, in ticks. */
+static uint64_t add_rows(struct lx_health *health, const struct lx_pass *pass, const struct lx_process *process)
+{
+	uint64_t *busy = calloc(process->thread_count + 1, sizeof(*busy)), most = 0;
+
+	for (size_t i = 0; i < process->row_count; i++) {
+		const struct lx_row *row = &process->rows[i];
+
+		if (!row->calls || !lx_pass_has_thread(pass, &process->threads[row->thread]))
+			continue;
+		health->counted += row->calls;
+		if (busy && (busy[row->thread] += row->exclusive) > most)
+			most = busy[row->thread];
+	}
+	free(busy);
+	return most;
+}
+
+/*
+ * A process starts before its first event and ends after its last one; a killed one left no end, but lasted at least as long
+ * as a thread was `busy` in it.
+ */
+static void add_duration(const struct lx_process *process, uint64_t busy, uint64_t *start, uint64_t *end)
 {
 	const struct lx_state *state = &process->state;
 	uint64_t first = lx_real_ns(process, process->first), last = lx_real_ns(process, process->last);
@@ -91,6 +113,8 @@ static void add_duration(const struct lx_process *process, uint64_t *start, uint
 		first = state->start.realtime;
 	if (state->end.realtime > last)
 		last = state->end.realtime;
+	if (!state->end.realtime && state->start.ticks && lx_real_ns(process, state->start.ticks + busy) > last)
+		last = lx_real_ns(process, state->start.ticks + busy);
 	*start = first < *start ? first : *start;
 	*end = last > *end ? last : *end;
 }
@@ -110,7 +134,8 @@ void lx_health_check(struct lx_health *health, const struct lx_pass *pass)
 			continue;
 		}
 		health->processes++;
-		add_duration(process, &start, &end);
+		add_duration(process, add_rows(health, pass, process), &start, &end);
+		health->bounded += process->state.bounded;
 		health->killed += process->killed;
 		health->running += process->running;
 		for (size_t number = 0; number < process->thread_count; number++)

@@ -17,6 +17,8 @@ struct lx_health {
 	const struct lx_process *torn_process;
 	unsigned torn_stream;              /* the first of them */
 	uint64_t events, calls;            /* of all threads */
+	uint64_t counted;                  /* calls that MONITORING counted */
+	uint64_t bounded;                  /* C calls that max_c_traces left out */
 	uint64_t kinds[LX_EV_COUNT];
 	uint64_t duration;                 /* ns from the first process's start to the last one's end, as far as known */
 	bool complete;                     /* nothing is missing and nothing was guessed but ends at the last event */

@@ -24,7 +24,7 @@ bool lx_function_matches(const struct lx_functions *functions, uint32_t number, 
 	const char *colon = strrchr(pattern, ':');
 	char file[512];
 
-	if (fnmatch(pattern, lexgion->name, FNM_NOESCAPE) == 0)
+	if (fnmatch(pattern, lexgion->name, FNM_NOESCAPE) == 0 || fnmatch(pattern, lexgion->title, FNM_NOESCAPE) == 0)
 		return true;
 	if (!colon || colon == pattern || (size_t)(colon - pattern) >= sizeof(file))
 		return false;

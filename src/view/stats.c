@@ -139,7 +139,7 @@ static int add_counter(struct lx_stats *stats, struct lx_stat *stat, const struc
 {
 	uint64_t self = to_nearest_ns(stats->now, counter->self), max = to_nearest_ns(stats->now, counter->max);
 
-	stats->called += stat->slices == 0;
+	stats->called += !lx_stat_called(stat);
 	stat->calls += counter->calls;
 	stat->slices += lx_histogram_count(&counter->durations);
 	stat->self += self;
@@ -148,6 +148,41 @@ static int add_counter(struct lx_stats *stats, struct lx_stat *stat, const struc
 	stats->calls += counter->calls;
 	stats->self += self;
 	return lx_histogram_merge(&stat->durations, &counter->durations) ? 0 : -ENOMEM;
+}
+
+/* A row has no caller: with `own`, what other code did stands apart. */
+static void add_row(struct lx_stats *stats, const struct lx_row *row)
+{
+	struct lx_stats_process *now = stats->now;
+	const struct lx_pass *pass = stats->pass;
+	uint32_t function = lx_pass_function(pass, row->lexgion);
+	struct lx_stat *stat = &stats->functions[function];
+	uint64_t self = to_nearest_ns(now, row->exclusive);
+
+	now->threads[row->thread].calls += row->calls;
+	now->threads[row->thread].busy += row->exclusive;
+	if (stats->own && !pass->functions.items[function].own) {
+		now->folded += row->exclusive;
+		now->outside += row->exclusive;
+		return;
+	}
+	stats->called += !lx_stat_called(stat);
+	stat->calls += row->calls;
+	stat->counted += row->calls;
+	stat->self += self;
+	stat->total += to_nearest_ns(now, row->inclusive);
+	stats->calls += row->calls;
+	stats->counted += row->calls;
+	stats->self += self;
+}
+
+static void add_rows(struct lx_stats *stats)
+{
+	const struct lx_process *process = stats->pass->process;
+
+	for (size_t i = 0; i < process->row_count; i++)
+		if (process->rows[i].calls && lx_pass_wants(stats->pass, &process->threads[process->rows[i].thread]))
+			add_row(stats, &process->rows[i]);
 }
 
 static int add_thread(struct lx_stats *stats, const struct lx_process *process, size_t number)
@@ -170,8 +205,8 @@ static int add_thread(struct lx_stats *stats, const struct lx_process *process, 
 		.thread = &process->threads[number],
 		.calls = counter->calls,
 		.busy = busy,
-		.first = lx_real_ns(process, counter->first),
-		.last = lx_real_ns(process, counter->last),
+		.first = counter->first ? lx_real_ns(process, counter->first) : 0,
+		.last = counter->last ? lx_real_ns(process, counter->last) : 0,
 	};
 	sum->calls += counter->calls;
 	sum->busy += busy;
@@ -197,6 +232,8 @@ static int end_process(void *context, struct lx_pass *pass)
 	for (size_t id = 0; id <= now->lexgion_count && !error; id++)
 		if (now->counters[id].durations.count)
 			error = add_counter(stats, &stats->functions[pass->map[id]], &now->counters[id]);
+	if (!error)
+		add_rows(stats);
 	for (size_t number = 0; number < pass->process->thread_count && !error; number++)
 		if (now->threads[number].calls || now->threads[number].busy)
 			error = add_thread(stats, pass->process, number);

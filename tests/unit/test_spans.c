@@ -65,7 +65,7 @@ static const char *spans_of(const struct made *made, size_t count, struct lx_spa
 {
 	static struct told told;
 	static const struct lx_spans_ops ops = {NULL, tell};
-	struct lx_lexgion lexgions[27] = {{0}};
+	struct lx_lexgion lexgions[27] = {{0}}; /* only their domains are looked at */
 	struct lx_stream streams[2] = {{0}};
 	struct lx_process process = {.streams = streams, .stream_count = count, .lexgions = lexgions, .lexgion_count = 27};
 	struct lx_state state = made_state(0);
