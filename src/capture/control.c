@@ -20,7 +20,10 @@ static bool c_calls_on;
 static int8_t said[LX_RULED_DOMAINS]; /* what the file says about the modes: enum lx_mode, -1: nothing */
 static char error_text[1024];
 static size_t error_count;
-static char last_said[1024]; /* the error that was said last: each is said once */
+
+#define SAID_MAX 8 /* lines on stderr about the configuration, in all */
+static uint32_t errors_said[SAID_MAX]; /* hashes: each is said once */
+static size_t errors_said_count;
 
 const char *lx_control_error(void)
 {
@@ -135,15 +138,29 @@ int lx_control_start(const char *config, bool c_calls)
 	return 0;
 }
 
+static bool is_new_error(void)
+{
+	uint32_t hash = 0;
+
+	for (const char *at = error_text; *at; at++)
+		hash = hash * 31 + (unsigned char)*at;
+	for (size_t i = 0; i < errors_said_count; i++)
+		if (errors_said[i] == hash)
+			return false;
+	if (errors_said_count == SAID_MAX)
+		return false;
+	errors_said[errors_said_count++] = hash;
+	return true;
+}
+
 /* Says what is wrong with the configuration, each time it is something else. */
 static void say_error(const char *what)
 {
 	size_t more = error_count > 1 ? error_count - 1 : 0;
 
 	lx_journal("%s %s", what, error_text);
-	if (strcmp(last_said, error_text) == 0)
+	if (!is_new_error())
 		return;
-	snprintf(last_said, sizeof(last_said), "%s", error_text);
 	lx_note("%s", error_text);
 	if (more)
 		lx_say("%s (and %zu more: lextrace config check %s)", error_text, more, path);
@@ -153,11 +170,11 @@ static void say_error(const char *what)
 
 void lx_control_started(void)
 {
-	last_said[0] = '\0';
 	lx_config_keep(path, text.bytes, text.size);
+	errors_said_count = 0;
 	if (error_text[0] && getenv("LEXTRACE_DIR")) { /* `lextrace run` has said it */
+		is_new_error();
 		lx_note("%s", error_text);
-		snprintf(last_said, sizeof(last_said), "%s", error_text);
 	} else if (error_text[0]) {
 		say_error("config");
 	}
@@ -199,7 +216,6 @@ int lx_control_reload(void)
 	}
 	free(text.bytes);
 	text = file;
-	last_said[0] = '\0';
 	lx_meters_rule(rules);
 	lx_config_keep(path, text.bytes, text.size);
 	lx_journal("reload %s", path);

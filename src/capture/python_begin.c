@@ -213,7 +213,7 @@ bool lx_python_end(struct lx_thread *thread, const PyCodeObject *code, const voi
 		else
 			lx_call_end(thread, key, LX_FUNCTION_KINDS, kind);
 	}
-	return slow && kind != LX_EV_FUNCTION_UNWIND && lx_meter_is_done(thread, LX_LEXGION_ID(found.word));
+	return slow && kind != LX_EV_FUNCTION_UNWIND && !(found.plan & LX_PLAN_IMPORT) && lx_meter_is_done(thread, LX_LEXGION_ID(found.word));
 }
 
 /* ---- C calls ---- */
