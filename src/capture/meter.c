@@ -4,19 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK 1024u
-
-uint32_t lx_generation = 1;
-const struct lx_rules *lx_rules_now;
 void (*lx_plans_void)(void);
 uint32_t lx_python_threads, lx_python_threads_version, lx_python_threads_coming;
 bool lx_windows_held, lx_windows_spared;
 
 static struct lx_work *works; /* the oldest first */
 static struct lx_rules *own_rules;
-static uint32_t rules_number = 1;
 static uint32_t cycle_now = 1;
-static struct lx_meter *chunks[LX_LEXGION_MAX / CHUNK + 1];
 
 /* Windows of a group begin anew and fire their action together. */
 static struct group {
@@ -26,101 +20,9 @@ static struct group {
 } *groups;
 static uint32_t group_count;
 
-struct lx_meter *lx_meter_at(uint32_t id)
-{
-	struct lx_meter **chunk = &chunks[id / CHUNK];
-	struct lx_meter *there = __atomic_load_n(chunk, __ATOMIC_ACQUIRE);
-
-	if (!there) {
-		there = calloc(CHUNK, sizeof(*there));
-		if (!there)
-			return NULL;
-		struct lx_meter *none = NULL;
-
-		if (!__atomic_compare_exchange_n(chunk, &none, there, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-			free(there);
-			there = none;
-		}
-	}
-	return &there[id % CHUNK];
-}
-
 static struct group *group_of(const struct lx_meter *meter)
 {
-	return meter->rules == rules_number && meter->window.group < group_count ? &groups[meter->window.group] : NULL;
-}
-
-/* ---- Plans ---- */
-
-static bool is_finite(const struct lx_window *window)
-{
-	return window->max_traces >= 0 || window->timeout > 0;
-}
-
-static uint32_t traced_plan(const struct lx_meter *meter, uint32_t domain, uint64_t switches, bool vary)
-{
-	const struct lx_window *window = &meter->window;
-	const uint64_t both = 1u << LX_PY_START | 1u << LX_PY_RETURN, c = 1u << LX_C_START | 1u << LX_C_RETURN;
-	uint32_t plan = 0;
-
-	if (domain == LX_DOMAIN_PYTHON && (switches & c || vary))
-		plan |= LX_PLAN_C;
-	if (window->max_traces == 0 || (!vary && !(switches & both) && !(plan & LX_PLAN_C)))
-		return LX_PLAN_SLOW | LX_PLAN_NEVER;
-	if (meter->limited || vary || is_finite(window) || window->starts_at > 0 || window->rate != 1 ||
-	    (switches & both) != both)
-		return plan | LX_PLAN_SLOW;
-	if (plan & LX_PLAN_C && ((switches & c) != c || window->max_c_traces >= 0))
-		return plan | LX_PLAN_SLOW;
-	return plan;
-}
-
-static void decide(struct lx_meter *meter, const struct lx_subject *subject, bool c_callable)
-{
-	static const uint32_t nobody[LX_PUNIT_KINDS_MAX] = {LX_NO_PUNIT, LX_NO_PUNIT, LX_NO_PUNIT};
-	const struct lx_rules *rules = lx_rules_now;
-	const struct lx_section *section = meter->section;
-
-	if (meter->rules != rules_number) {
-		meter->rules = rules_number;
-		meter->section = section = lx_rules_section(rules, subject);
-		lx_rules_window(rules, section, &meter->window);
-		meter->limited = false;
-		for (int kind = 0; kind < LX_PUNIT_KINDS_MAX; kind++)
-			meter->limited |= section->punits[kind].said;
-		meter->used_up = 0;
-	}
-	meter->checked = meter->checked_threads = 0;
-	uint32_t mode = lx_mode(subject->domain);
-	bool vary = lx_rules_switches_vary(rules, section, subject->domain);
-	uint64_t switches = lx_rules_switches(rules, section, subject->domain, nobody);
-
-	if (c_callable) /* it belongs to its caller; a window of its own it has only by name */
-		meter->plan = mode == LX_MODE_MONITORING	     ? LX_PLAN_SLOW | LX_PLAN_COUNT
-			      : section->kind != LX_SECTION_NAMED ? 0
-			      : meter->window.max_traces == 0	     ? LX_PLAN_SLOW | LX_PLAN_NEVER
-								     : LX_PLAN_SLOW;
-	else if (mode == LX_MODE_MONITORING)
-		meter->plan = LX_PLAN_SLOW | LX_PLAN_COUNT |
-			      (traced_plan(meter, subject->domain, switches, vary) & LX_PLAN_C);
-	else if (mode == LX_MODE_TRACING)
-		meter->plan = traced_plan(meter, subject->domain, switches, vary);
-	else
-		meter->plan = LX_PLAN_SLOW | LX_PLAN_NEVER;
-	meter->generation = lx_generation;
-}
-
-uint32_t lx_meter_plan(const struct lx_subject *subject, uint32_t word, bool c_callable)
-{
-	struct lx_meter *meter = lx_meter_at(LX_LEXGION_ID(word));
-
-	if (!meter)
-		return 0;
-	lx_lock();
-	if (meter->generation != lx_generation)
-		decide(meter, subject, c_callable);
-	lx_unlock();
-	return meter->plan;
+	return meter->rules == lx_rules_number && meter->window.group < group_count ? &groups[meter->window.group] : NULL;
 }
 
 /* ---- Windows ---- */
@@ -161,7 +63,7 @@ static void look_again(struct lx_thread *thread, struct lx_meter *meter, struct 
 	lx_lock();
 	const struct group *group = group_of(meter);
 
-	if (meter->rules != rules_number) { /* the rules changed under a thread without the GIL: its next call is decided */
+	if (meter->rules != lx_rules_number) { /* the rules changed under a thread without the GIL: its next call is decided */
 		lx_unlock();
 		count->in_set = 0;
 		return;
@@ -179,7 +81,7 @@ static void look_again(struct lx_thread *thread, struct lx_meter *meter, struct 
 	set_used_up(meter, count, over);
 	if (!over)
 		count->row->ended = 0;
-	set_met(meter, count, count->in_set && is_finite(&meter->window) && !count->row->ended);
+	set_met(meter, count, count->in_set && lx_window_is_finite(&meter->window) && !count->row->ended);
 	lx_unlock();
 }
 
@@ -195,7 +97,7 @@ static void leave_work(const struct lx_meter *meter, uint32_t domain)
 	work->action.text = NULL;
 	work->domain = domain;
 	work->group = meter->window.group;
-	work->rules = rules_number;
+	work->rules = lx_rules_number;
 	work->line = source ? source->window.action_line : LX_LINE_BUILT_IN;
 	struct lx_work **last = &works;
 
@@ -315,7 +217,7 @@ void lx_meter_call_ended(struct lx_thread *thread, const struct lx_call *call)
 	if (!meter)
 		return;
 	__atomic_fetch_sub(&meter->open, 1, __ATOMIC_RELAXED);
-	if (!count || !count->row || meter->rules != rules_number)
+	if (!count || !count->row || meter->rules != lx_rules_number)
 		return;
 	if (call->marks & LX_CALL_LAST || meter->window.timeout > 0)
 		if (is_over(count->row, &meter->window, lx_ticks()))
@@ -351,7 +253,7 @@ bool lx_meter_is_done(struct lx_thread *thread, uint32_t id)
 {
 	struct lx_meter *meter = lx_meter_at(id);
 
-	if (!meter || meter->open || meter->rules != rules_number || meter->generation != lx_generation)
+	if (!meter || meter->open || meter->rules != lx_rules_number || meter->generation != lx_generation)
 		return false;
 	if (meter->plan & LX_PLAN_NEVER)
 		return true;
@@ -486,7 +388,7 @@ void lx_meters_rule(struct lx_rules *rules)
 	group_count = count;
 	lx_rules_free(own_rules);
 	lx_rules_now = own_rules = rules;
-	rules_number++;
+	lx_rules_number++;
 	lx_calls_admit(1ull << LX_EV_FUNCTION_BEGIN | 1ull << LX_EV_FUNCTION_RESUME | LX_REGION_KINDS, count_open);
 	lx_meters_undecided();
 	lx_python_threads = 0;
@@ -499,9 +401,7 @@ void lx_meters_rule(struct lx_rules *rules)
 void lx_meters_start(void)
 {
 	lx_lock();
-	for (size_t i = 0; i < sizeof(chunks) / sizeof(*chunks); i++)
-		if (chunks[i])
-			memset(chunks[i], 0, CHUNK * sizeof(**chunks));
+	lx_meters_clear();
 	for (uint32_t i = 0; i < group_count; i++)
 		groups[i] = (struct group){0};
 	lx_meters_undecided();
@@ -511,7 +411,7 @@ void lx_meters_start(void)
 void lx_work_renew(const struct lx_work *work)
 {
 	lx_lock();
-	if (work->rules == rules_number && work->group < group_count) {
+	if (work->rules == lx_rules_number && work->group < group_count) {
 		groups[work->group] = (struct group){.cycle = ++cycle_now};
 		lx_meters_undecided();
 	}

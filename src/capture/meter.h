@@ -40,6 +40,14 @@ static inline uint32_t lx_mode(uint32_t domain)
 	return __atomic_load_n(&lx_session_state()->modes[domain], __ATOMIC_RELAXED);
 }
 
+/* Counts the rules that were in force; lx_meter.rules is one of these. */
+extern LX_API uint32_t lx_rules_number;
+
+/* Whether the window can be used up. */
+bool lx_window_is_finite(const struct lx_window *window);
+/* Empties all meters; with the session's lock held. */
+void lx_meters_clear(void);
+
 /* The meter of a lexgion; NULL without memory. Its address stays. */
 LX_API struct lx_meter *lx_meter_at(uint32_t id);
 
