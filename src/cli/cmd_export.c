@@ -91,25 +91,51 @@ static int cannot_write(const char *path, int error)
 static void print_closing(const struct job *job, const struct lx_export *export, uint64_t bytes)
 {
 	char slices[LX_NUMBER_SIZE], threads[LX_NUMBER_SIZE], processes[LX_NUMBER_SIZE], size[LX_NUMBER_SIZE];
+	const char *path = strcmp(job->path, "-") == 0 ? "standard output" : job->path;
+	struct lx_health health;
+
+	lx_health_check(&health, export->pass);
+	lx_format_bytes(size, sizeof(size), bytes);
+	if (!export->slices && health.counted) {
+		lx_error("%s: %s counted in MONITORING; %s, %s, is for %s", lx_run_name(job->trace),
+			 lx_format_plural(slices, sizeof(slices), health.counted, "call"), path, size,
+			 job->format->summary);
+		return;
+	}
 
 	lx_format_plural(slices, sizeof(slices), export->slices, "slice");
 	lx_format_plural(threads, sizeof(threads), export->threads, "thread");
 	lx_format_plural(processes, sizeof(processes), export->processes, "process");
-	lx_format_bytes(size, sizeof(size), bytes);
-	lx_error("%s: %s of %s in %s; %s, %s, is for %s", lx_run_name(job->trace), slices, threads, processes,
-		 strcmp(job->path, "-") == 0 ? "standard output" : job->path, size, job->format->summary);
+	lx_error("%s: %s of %s in %s; %s, %s, is for %s", lx_run_name(job->trace), slices, threads, processes, path, size,
+		 job->format->summary);
 }
 
 /* What a reader of the file must know stands on stderr too, even with --quiet. */
 static void print_doubts(const struct job *job, const struct lx_pass *pass)
 {
 	struct lx_health health;
-	char lost[LX_DOUBTS_SIZE];
+	char lost[LX_DOUBTS_SIZE], number[LX_NUMBER_SIZE];
 
 	lx_health_check(&health, pass);
 	lx_say_torn(&health, job->trace);
+	if (health.counted && !job->format->sums)
+		lx_error("%s: %s counted in MONITORING %s not in %s: --to pstats takes them", lx_run_name(job->trace),
+			 lx_format_plural(number, sizeof(number), health.counted, "call"), health.counted == 1 ? "is" : "are",
+			 strcmp(job->path, "-") == 0 ? "standard output" : job->path);
 	if (*lx_doubts_lost(lost, sizeof(lost), &health, job->trace))
 		lx_error("%s: %s: what ran then is missing", lx_run_name(job->trace), lost);
+}
+
+/* Nothing but sums, and the format has no place for them? */
+static bool is_empty(const struct job *job, const struct lx_export *export)
+{
+	struct lx_health health;
+
+	lx_health_check(&health, export->pass);
+	if (job->format->sums || export->slices || !health.counted)
+		return false;
+	lx_error("%s: its calls were counted (MONITORING), not recorded: only --to pstats takes that", lx_run_name(job->trace));
+	return true;
 }
 
 static int write_run(const struct job *job, struct lx_pass *pass)
@@ -126,6 +152,10 @@ static int write_run(const struct job *job, struct lx_pass *pass)
 	if (error < 0) {
 		lx_out_abandon(&out);
 		lx_error("export: not enough memory");
+		return LX_STATUS_FAILED;
+	}
+	if (is_empty(job, &export)) {
+		lx_out_abandon(&out);
 		return LX_STATUS_FAILED;
 	}
 	error = lx_out_commit(&out);

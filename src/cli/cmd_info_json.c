@@ -57,6 +57,7 @@ static void put_process(struct lx_json *js, const struct lx_info *info, const st
 	put_u64(js, "calls", totals->begins);
 	put_u64(js, "lexgions", process->lexgion_count);
 	put_losses(js, process->lost, process->lost_total);
+	lx_info_json_control(js, process);
 	lx_json_key(js, "threads");
 	lx_json_array(js);
 	for (size_t number = 0; number < process->thread_count; number++) {

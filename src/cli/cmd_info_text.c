@@ -62,8 +62,7 @@ static size_t print_wrapped(const struct lx_output *out, const char *text)
 	return lx_text_width(text);
 }
 
-/* "program     tools/buildhtml.py …": a line has one fact, or two where there is room. */
-static void fact(const struct lx_info *info, const char *name, const char *text, bool ends)
+void lx_info_fact(const struct lx_info *info, const char *name, const char *text, bool ends)
 {
 	const struct lx_output *out = &info->out;
 	size_t width;
@@ -84,7 +83,7 @@ static void say_command(const struct lx_info *info, const char *command)
 
 	if (cut)
 		lx_text_cut_middle(cut, size, command, info->out.width - NAMES);
-	fact(info, "program", cut ? cut : command, true);
+	lx_info_fact(info, "program", cut ? cut : command, true);
 	free(cut);
 }
 
@@ -99,21 +98,21 @@ static void say_program(const struct lx_info *info, const struct lx_process *pro
 		snprintf(text, sizeof(text), "%s, %s", process->key[LX_KEY_python], key_of(process, LX_KEY_executable));
 	else
 		snprintf(text, sizeof(text), "none");
-	fact(info, "python", text, false);
+	lx_info_fact(info, "python", text, false);
 	if (gmtime_r(&second, &parts) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts))
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ".%03u UTC",
 			 (unsigned)(process->state.start.realtime / 1000000 % 1000));
-	fact(info, "started", text, true);
+	lx_info_fact(info, "started", text, true);
 
 	lx_process_ended(process, ended, sizeof(ended));
 	snprintf(text, sizeof(text), "%s%s%s %s", strncmp(ended, "status", 6) == 0 ? "exit " : "",
 		 process->killed ? "without an exit (os._exit, exec or a signal)" : ended, process->running ? ", read up to" : " after",
 		 lx_format_seconds(number, sizeof(number), lx_info_duration(process)));
-	fact(info, "ended", text, false);
+	lx_info_fact(info, "ended", text, false);
 	lx_format_bytes(text, sizeof(text), info->bytes);
 	snprintf(text + strlen(text), sizeof(text) - strlen(text), ", %s",
 		 lx_format_plural(number, sizeof(number), info->files, "file"));
-	fact(info, "folder", text, true);
+	lx_info_fact(info, "folder", text, true);
 }
 
 static void say_host(const struct lx_info *info, const struct lx_process *process)
@@ -123,14 +122,14 @@ static void say_host(const struct lx_info *info, const struct lx_process *proces
 
 	snprintf(text, sizeof(text), "%s, %s, %s CPU%s", key_of(process, LX_KEY_host), key_of(process, LX_KEY_system), cpus,
 		 strcmp(cpus, "1") == 0 ? "" : "s");
-	fact(info, "host", text, false);
+	lx_info_fact(info, "host", text, false);
 	lx_format_seconds(number, sizeof(number), info->clock_error);
 	if (process->state.clock_kind == LX_CLOCK_TSC)
 		snprintf(text, sizeof(text), "TSC %.2f GHz, within %s of the system's over the run",
 			 1 / process->ns_per_tick, number);
 	else
 		snprintf(text, sizeof(text), "monotonic, within %s of the system's over the run", number);
-	fact(info, "clock", text, true);
+	lx_info_fact(info, "clock", text, true);
 }
 
 static void say_events(const struct lx_info *info, const struct lx_process *process)
@@ -139,10 +138,10 @@ static void say_events(const struct lx_info *info, const struct lx_process *proc
 	char text[LINE_SIZE], number[LX_NUMBER_SIZE];
 	unsigned order[LX_EV_COUNT], kinds = 0;
 
-	snprintf(text, sizeof(text), "Python (C calls %s), User; %s",
-		 process->key[LX_KEY_c_calls] && strcmp(process->key[LX_KEY_c_calls], "1") == 0 ? "on" : "off",
+	lx_info_modes(process, text, sizeof(text) - sizeof(number));
+	snprintf(text + strlen(text), sizeof(number), "; %s",
 		 lx_format_plural(number, sizeof(number), health->threads, "thread"));
-	fact(info, "recorded", text, true);
+	lx_info_fact(info, "recorded", text, true);
 	lx_format_count(text, sizeof(text), health->events);
 	for (unsigned kind = 0; kind < LX_EV_COUNT; kind++) {
 		unsigned at = kinds;
@@ -163,7 +162,7 @@ static void say_events(const struct lx_info *info, const struct lx_process *proc
 			break;
 		}
 	}
-	fact(info, "events", text, true);
+	lx_info_fact(info, "events", text, true);
 }
 
 static void say_doubts(const struct lx_info *info)
@@ -173,27 +172,27 @@ static void say_doubts(const struct lx_info *info)
 	char text[LX_DOUBTS_SIZE], number[LX_NUMBER_SIZE];
 
 	if (!health->lost_total && !health->closed_lost && !health->dropped_ends) {
-		fact(info, "lost", "0", false);
-		fact(info, "repaired", "0", true);
+		lx_info_fact(info, "lost", "0", false);
+		lx_info_fact(info, "repaired", "0", true);
 	} else {
 		fputs(lx_style(out, LX_RED), out->file);
-		fact(info, "lost", health->lost_total ? lx_doubts_lost(text, sizeof(text), health, info->pass.trace) + 5 : "0",
+		lx_info_fact(info, "lost", health->lost_total ? lx_doubts_lost(text, sizeof(text), health, info->pass.trace) + 5 : "0",
 		     true);
 		lx_doubts_repaired(text, sizeof(text), health);
-		fact(info, "repaired", *text ? text + strlen("Repaired: ") : "0", true);
+		lx_info_fact(info, "repaired", *text ? text + strlen("Repaired: ") : "0", true);
 		fputs(lx_style_end(out, LX_RED), out->file);
 	}
 	if (*lx_doubts_open(text, sizeof(text), health))
-		fact(info, "ends", text, true);
+		lx_info_fact(info, "ends", text, true);
 	if (health->torn)
-		fact(info, "torn", lx_format_plural(number, sizeof(number), health->torn, "stream"), true);
+		lx_info_fact(info, "torn", lx_format_plural(number, sizeof(number), health->torn, "stream"), true);
 	for (const char *note = info->pass.trace->notes; note && *note;) {
 		size_t size = strcspn(note, "\n");
 		char line[LINE_SIZE];
 
 		lx_escape(line, sizeof(line), note, size);
 		if (size)
-			fact(info, "note", line, true);
+			lx_info_fact(info, "note", line, true);
 		note += size + (note[size] == '\n');
 	}
 }
@@ -314,7 +313,7 @@ static void say_readers(const struct lx_info *info)
 	snprintf(text, sizeof(text), "lextrace report | view | export --to perfetto;  %s%s%s",
 		 repair ? "lextrace repair " : "", repair ? folder : "",
 		 repair ? ", then babeltrace2" : "babeltrace2 reads the folder as it is");
-	fact(info, "read it", text, true);
+	lx_info_fact(info, "read it", text, true);
 }
 
 int lx_info_text(struct lx_info *info)
@@ -328,6 +327,7 @@ int lx_info_text(struct lx_info *info)
 	say_program(info, process);
 	say_host(info, process);
 	say_events(info, process);
+	lx_info_say_control(info);
 	say_doubts(info);
 	say_readers(info);
 	fputs("\n", out->file);

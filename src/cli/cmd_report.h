@@ -23,6 +23,8 @@ struct lx_report {
 	bool own, tree, invert, imports, ascii, threads, processes;
 	double min;             /* percent */
 	uint32_t depth;
+	uint64_t counted;       /* calls of the answer that MONITORING counted */
+	bool callers;           /* the answer is of callers, which counted calls do not know */
 };
 
 /* Each prints its answer and returns the exit status; -ENOMEM where memory ran out before anything was printed. */
@@ -37,6 +39,12 @@ int lx_report_threads(struct lx_report *report);
  * was said; only lx_report_end() is left to do.
  */
 bool lx_report_begin(struct lx_report *report, uint64_t calls, uint32_t functions);
+
+/*
+ * For answers that rows say nothing to, as these do not tell who called whom: false, after a message, if the run has nothing
+ * else. `calls`: those that the answer found.
+ */
+bool lx_report_has_callers(struct lx_report *report, uint64_t calls);
 
 /* Ends the JSON object and the output. */
 int lx_report_end(struct lx_report *report, int status);

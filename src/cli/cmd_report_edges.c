@@ -217,6 +217,10 @@ int lx_report_edges(struct lx_report *report)
 		status = lx_say_no_match(&report->pass.functions, pattern);
 		goto end;
 	}
+	if (!lx_report_has_callers(report, view.edges.all_calls)) {
+		status = LX_STATUS_FAILED;
+		goto end;
+	}
 	if (lx_report_begin(report, view.edges.all_calls, 0))
 		status = report->json ? json_edges(&view) : print_edges(&view);
 	status = lx_report_end(report, status);

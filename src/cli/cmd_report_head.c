@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cmd_report.h"
+#include "cli/configured.h"
 #include "cli/doubts.h"
 #include "cli/open_run.h"
 #include "view/modes.h"
@@ -14,6 +15,20 @@ static const char *command_of(const struct lx_report *report)
 	while (first + 1 < trace->process_count && !lx_pass_has_process(&report->pass, &trace->processes[first]))
 		first++;
 	return report->pass.functions.programs[first].command;
+}
+
+/* Sections of the configuration that fit nothing: most are misspelt. */
+static void print_unmatched(const struct lx_report *report)
+{
+	const struct lx_output *out = &report->out;
+	struct lx_unmatched *list;
+	size_t count;
+
+	lx_unmatched_find(&report->pass, &list, &count);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out->file, "%s%s:%u: %s matched nothing%s\n", lx_style(out, LX_YELLOW), list[i].file, list[i].line,
+			list[i].title, lx_style_end(out, LX_YELLOW));
+	lx_unmatched_free(list, count);
 }
 
 /* Losses and repairs in red, ends that are none in plain; nothing where there are none. */
@@ -32,9 +47,29 @@ static void print_doubts(const struct lx_report *report)
 			*lost && *repaired ? "  " : "", repaired, lx_style_end(out, LX_RED));
 	if (*open)
 		fprintf(file, "%s\n", open);
+	if (report->health.bounded)
+		fprintf(file, "%s left out by max_c_traces\n",
+			lx_format_plural(number, sizeof(number), report->health.bounded, "C call"));
+	if (report->callers && report->health.counted)
+		fprintf(file, "%s counted in MONITORING, without who called whom, %s not in here\n",
+			lx_format_plural(number, sizeof(number), report->health.counted, "call"),
+			report->health.counted == 1 ? "is" : "are");
 	if (report->health.running)
 		fprintf(file, "still running: read up to %s\n",
 			lx_format_seconds(number, sizeof(number), lx_since_start(trace, trace->last)));
+}
+
+/* "1,204,118 calls counted (MONITORING)", "12 calls (8 counted in MONITORING)". */
+static void print_calls(const struct lx_report *report, uint64_t calls)
+{
+	char number[LX_NUMBER_SIZE];
+	FILE *file = report->out.file;
+
+	fputs(lx_format_plural(number, sizeof(number), calls, "call"), file);
+	if (report->counted == calls && calls)
+		fputs(" counted (MONITORING)", file);
+	else if (report->counted)
+		fprintf(file, " (%s counted in MONITORING)", lx_format_count(number, sizeof(number), report->counted));
 }
 
 static void print_head(const struct lx_report *report, uint64_t calls, uint32_t functions)
@@ -48,12 +83,36 @@ static void print_head(const struct lx_report *report, uint64_t calls, uint32_t 
 	fprintf(out->file, "%s, ", lx_format_seconds(number, sizeof(number), (double)report->health.duration));
 	fprintf(out->file, "%s, ", lx_format_plural(number, sizeof(number), report->health.processes, "process"));
 	fprintf(out->file, "%s, ", lx_format_plural(number, sizeof(number), report->health.threads, "thread"));
-	fputs(lx_format_plural(number, sizeof(number), calls, "call"), out->file);
+	print_calls(report, calls);
 	if (functions)
 		fprintf(out->file, " of %s", lx_format_plural(number, sizeof(number), functions, "function"));
 	fprintf(out->file, "%s\n", report->health.lost_total ? "" : ", none lost");
 	print_doubts(report);
+	print_unmatched(report);
 	fputs("\n", out->file);
+}
+
+static void json_unmatched(struct lx_report *report)
+{
+	struct lx_json *js = &report->js;
+	struct lx_unmatched *list;
+	size_t count;
+
+	lx_json_key(js, "sections_unmatched");
+	lx_json_array(js);
+	lx_unmatched_find(&report->pass, &list, &count);
+	for (size_t i = 0; i < count; i++) {
+		lx_json_object(js);
+		lx_json_key(js, "file");
+		lx_json_string(js, list[i].file);
+		lx_json_key(js, "line");
+		lx_json_u64(js, list[i].line);
+		lx_json_key(js, "section");
+		lx_json_string(js, list[i].title);
+		lx_json_object_end(js);
+	}
+	lx_json_array_end(js);
+	lx_unmatched_free(list, count);
 }
 
 static void json_losses(struct lx_report *report)
@@ -108,27 +167,56 @@ static void json_head(struct lx_report *report, uint64_t calls, uint32_t functio
 	lx_json_u64(js, report->health.events);
 	lx_json_key(js, "calls");
 	lx_json_u64(js, calls);
+	lx_json_key(js, "counted");
+	lx_json_u64(js, report->counted);
+	lx_json_key(js, "c_calls_left_out");
+	lx_json_u64(js, report->health.bounded);
 	if (functions) {
 		lx_json_key(js, "functions_called");
 		lx_json_u64(js, functions);
 	}
 	json_losses(report);
+	json_unmatched(report);
 }
 
 static void say_empty(const struct lx_report *report)
 {
 	const struct lx_process *process = &report->pass.trace->processes[0];
 	const struct lx_state *state = &process->state;
-	char time[LX_NUMBER_SIZE];
+	char time[LX_NUMBER_SIZE], cause[LX_PLACE_SIZE];
+	uint32_t mode = state->modes[LX_DOMAIN_PYTHON];
 
 	fprintf(report->out.file, "%s: 0 events: the program ", lx_run_name(report->pass.trace));
 	if (state->end.ticks > state->start.ticks)
-		fprintf(report->out.file, "ended after %s\n",
+		fprintf(report->out.file, "ended after %s",
 			lx_format_seconds(time, sizeof(time),
 					  (double)(state->end.ticks - state->start.ticks) * process->ns_per_tick));
 	else
-		fprintf(report->out.file, "%s\n", process->running ? "is still running" :
-			process->blank ? "began and recorded nothing" : LX_NO_EXIT);
+		fputs(process->running ? "is still running" : process->blank ? "began and recorded nothing" : LX_NO_EXIT,
+		      report->out.file);
+	if (mode != LX_MODE_TRACING && process->journal_count) {
+		lx_mode_cause(&report->pass, process, LX_DOMAIN_PYTHON, cause, sizeof(cause));
+		fprintf(report->out.file, " in %s%s%s%s", lx_mode_text(mode), *cause ? " (" : "", cause, *cause ? ")" : "");
+	}
+	fputs("\n", report->out.file);
+}
+
+bool lx_report_has_callers(struct lx_report *report, uint64_t calls)
+{
+	const char *name = lx_run_name(report->pass.trace);
+
+	report->callers = true;
+	lx_health_check(&report->health, &report->pass);
+	if (calls || !report->health.counted)
+		return true;
+	lx_error("%s: its calls were counted (MONITORING), without who called whom: lextrace report%s%s shows them", name,
+		 report->dir ? " " : "", report->dir ? report->dir : "");
+	return false;
+}
+
+static bool has_something(const struct lx_health *health)
+{
+	return health->events || health->counted || health->lost_total;
 }
 
 bool lx_report_begin(struct lx_report *report, uint64_t calls, uint32_t functions)
@@ -138,11 +226,11 @@ bool lx_report_begin(struct lx_report *report, uint64_t calls, uint32_t function
 	lx_output_begin(&report->out, report->color, report->pager);
 	if (report->json)
 		json_head(report, calls, functions);
-	else if (report->health.events || report->health.lost_total)
+	else if (has_something(&report->health))
 		print_head(report, calls, functions);
 	else
 		say_empty(report);
-	return report->json || report->health.events || report->health.lost_total;
+	return report->json || has_something(&report->health);
 }
 
 int lx_report_end(struct lx_report *report, int status)

@@ -100,6 +100,12 @@ static double key_of(const struct lx_stat *stat, enum column sort)
 	}
 }
 
+/* Of calls that were only counted no duration is known. */
+static bool is_known(const struct lx_stat *stat, enum column column)
+{
+	return stat->slices || !(column == MAX || columns[column].quantile > 0);
+}
+
 /* Falling by the key, then by self time, then by name; function numbers make the order whole. */
 static int by_key(const void *a, const void *b)
 {
@@ -127,21 +133,21 @@ static int collect_rows(struct view *view)
 	for (uint32_t i = 0; i < functions->count; i++) {
 		const struct lx_stat *stat = &view->stats.functions[i];
 
-		if (!stat->slices || (report->match && !lx_function_matches(functions, i, report->match)))
+		if (!lx_stat_called(stat) || (report->match && !lx_function_matches(functions, i, report->match)))
 			continue;
-		view->rows[view->row_count++] = (struct row){ i, key_of(stat, sort), stat->self,
-							      sort == NAME ? functions->items[i].lexgion->name : NULL };
+		view->rows[view->row_count++] = (struct row){ i, is_known(stat, sort) ? key_of(stat, sort) : -1, stat->self,
+							      sort == NAME ? functions->items[i].lexgion->title : NULL };
 	}
 	qsort(view->rows, view->row_count, sizeof(*view->rows), by_key);
 	view->shown = report->top && report->top < view->row_count ? report->top : view->row_count;
 	return 0;
 }
 
-static void add_duration(struct lx_table *table, double ns, bool known)
+static void add_duration(struct lx_table *table, double ns, const char *unknown)
 {
 	char number[LX_NUMBER_SIZE];
 
-	lx_table_add(table, LX_PLAIN, known ? lx_format_duration(number, sizeof(number), ns) : "");
+	lx_table_add(table, unknown ? LX_DIM : LX_PLAIN, unknown ? unknown : lx_format_duration(number, sizeof(number), ns));
 }
 
 static void add_cell(struct view *view, const struct row *row, enum column column)
@@ -170,10 +176,7 @@ static void add_cell(struct view *view, const struct row *row, enum column colum
 		lx_table_add(&view->table, LX_PLAIN, lx_format_count(number, sizeof(number), stat->calls));
 		break;
 	case MEAN:
-		add_duration(&view->table, mean_of(stat), stat->calls);
-		break;
-	case MAX:
-		add_duration(&view->table, (double)stat->max, true);
+		add_duration(&view->table, mean_of(stat), stat->calls ? NULL : "");
 		break;
 	case NAME:
 		lx_table_add(&view->table, LX_BOLD, lx_function_name(functions, row->function));
@@ -182,7 +185,7 @@ static void add_cell(struct view *view, const struct row *row, enum column colum
 		lx_table_add(&view->table, LX_DIM, lx_function_place(functions, row->function));
 		break;
 	default:
-		add_duration(&view->table, key_of(stat, column), true);
+		add_duration(&view->table, key_of(stat, column), is_known(stat, column) ? NULL : "-");
 	}
 }
 
@@ -305,6 +308,8 @@ static void json_row(struct view *view, const struct row *row)
 	lx_report_json_function(view->report, row->function);
 	lx_json_key(js, "calls");
 	lx_json_u64(js, stat->calls);
+	lx_json_key(js, "counted");
+	lx_json_u64(js, stat->counted);
 	lx_json_key(js, "slices");
 	lx_json_u64(js, stat->slices);
 	lx_json_key(js, "self_ns");
@@ -313,13 +318,14 @@ static void json_row(struct view *view, const struct row *row)
 	lx_json_u64(js, stat->total);
 	lx_json_key(js, "mean_self_ns");
 	lx_json_double(js, mean_of(stat), 1);
-	for (unsigned i = P50; i <= P999; i++) {
+	for (enum column i = P50; i <= MAX; i++) {
 		snprintf(key, sizeof(key), "%s_ns", i == P999 ? "p999" : columns[i].key);
 		lx_json_key(js, key);
-		lx_json_u64(js, lx_histogram_quantile(&stat->durations, columns[i].quantile, stat->max));
+		if (is_known(stat, i))
+			lx_json_u64(js, (uint64_t)key_of(stat, i));
+		else
+			lx_json_null(js);
 	}
-	lx_json_key(js, "max_ns");
-	lx_json_u64(js, stat->max);
 	lx_json_object_end(js);
 }
 
@@ -369,6 +375,7 @@ int lx_report_table(struct lx_report *report)
 		goto end;
 	}
 	choose_columns(&view);
+	report->counted = view.stats.counted;
 	if (lx_report_begin(report, view.stats.calls, view.stats.called)) {
 		if (report->json)
 			json_table(&view);

@@ -12,7 +12,7 @@ struct row {
 	const struct lx_thread_info *thread; /* NULL: a whole process */
 	uint32_t threads;
 	uint64_t calls, busy; /* ns */
-	uint64_t first, last; /* realtime ns */
+	uint64_t first, last; /* realtime ns; 0: not known */
 };
 
 struct view {
@@ -90,6 +90,14 @@ static double since_start(const struct view *view, uint64_t real)
 	return real > first ? (double)(real - first) / view->axis.ns : 0;
 }
 
+static void add_moment(struct view *view, uint64_t real)
+{
+	if (real)
+		lx_table_addf(&view->table, LX_PLAIN, "%.3f", since_start(view, real));
+	else
+		lx_table_add(&view->table, LX_DIM, "-");
+}
+
 static void add_figures(struct view *view, uint64_t busy, uint64_t calls)
 {
 	char number[LX_NUMBER_SIZE];
@@ -105,8 +113,8 @@ static void add_row(struct view *view, const struct row *row)
 	char text[4 * LX_THREAD_NAME_SIZE + 1];
 
 	add_figures(view, row->busy, row->calls);
-	lx_table_addf(&view->table, LX_PLAIN, "%.3f", since_start(view, row->first));
-	lx_table_addf(&view->table, LX_PLAIN, "%.3f", since_start(view, row->last));
+	add_moment(view, row->first);
+	add_moment(view, row->last);
 	lx_table_addf(&view->table, LX_PLAIN, "%u", row->process->state.pid);
 	if (row->thread) {
 		bool named = row->thread->name[0];
@@ -181,6 +189,15 @@ static int print_rows(struct view *view)
 	return LX_STATUS_OK;
 }
 
+static void json_moment(struct lx_json *js, const char *key, const struct lx_trace *trace, uint64_t real)
+{
+	lx_json_key(js, key);
+	if (real)
+		lx_json_u64(js, real - trace->first);
+	else
+		lx_json_null(js);
+}
+
 static void json_row(struct view *view, const struct row *row)
 {
 	const struct lx_program *program = lx_functions_program(&view->report->pass.functions, row->process);
@@ -216,10 +233,8 @@ static void json_row(struct view *view, const struct row *row)
 	lx_json_u64(js, row->busy);
 	lx_json_key(js, "calls");
 	lx_json_u64(js, row->calls);
-	lx_json_key(js, "from_ns");
-	lx_json_u64(js, row->first - trace->first);
-	lx_json_key(js, "to_ns");
-	lx_json_u64(js, row->last - trace->first);
+	json_moment(js, "from_ns", trace, row->first);
+	json_moment(js, "to_ns", trace, row->last);
 	lx_json_object_end(js);
 }
 
@@ -249,6 +264,7 @@ int lx_report_threads(struct lx_report *report)
 		status = collect_rows(&view);
 	if (status)
 		goto end;
+	report->counted = view.stats.counted;
 	if (lx_report_begin(report, view.stats.calls, 0))
 		status = report->json ? json_rows(&view) : print_rows(&view);
 	status = lx_report_end(report, status);

@@ -339,6 +339,10 @@ int lx_report_tree(struct lx_report *report)
 		status = lx_tree_invert(&tree, view.least, report->depth ? report->depth - 1 : UINT32_MAX, &inverted);
 	if (status)
 		goto end;
+	if (!lx_report_has_callers(report, tree.calls)) {
+		status = LX_STATUS_FAILED;
+		goto end;
+	}
 	if (lx_report_begin(report, tree.calls, 0))
 		status = report->json ? json_tree(&view) : print_tree(&view);
 	status = lx_report_end(report, status);

@@ -27,11 +27,22 @@ struct lx_trace *lx_open_run(const struct lx_args *args, bool *named_by_us)
 	return trace;
 }
 
+/* Where the last `parts` parts of a path begin. */
+static const char *last_parts(const char *path, unsigned parts)
+{
+	size_t at = strlen(path);
+
+	while (at > 0 && (path[at - 1] != '/' || --parts > 0))
+		at--;
+	return path + at;
+}
+
 const char *lx_run_name(const struct lx_trace *trace)
 {
-	const char *slash = strrchr(trace->path, '/');
+	const char *last = last_parts(trace->path, 1);
+	bool chunk = strncmp(last_parts(trace->path, 3), "lextrace/chunks/", 16) == 0;
 
-	return slash && slash[1] ? slash + 1 : trace->path;
+	return chunk ? last_parts(trace->path, 4) : *last ? last : trace->path;
 }
 
 /* "4121 app, 4122 app": what could have been meant. */

@@ -222,8 +222,11 @@ int lx_parse_finish(struct lx_process *process, struct lx_store *store)
 		process->lost[cause] = lost[cause] > known ? lost[cause] : known;
 		process->lost_total += process->lost[cause];
 	}
-	if (process->last == 0)
+	if (process->last == 0) {
 		process->first = process->last = process->state.start.ticks;
+		if (process->row_count > 0 && process->state.end.ticks > process->first)
+			process->last = process->state.end.ticks;
+	}
 	process->blank = packets == 0 && process->state.magic != LX_STATE_MAGIC;
 	lx_parse_clock(process);
 	return 0;

@@ -82,7 +82,7 @@ struct lx_process {
 	struct lx_journal_line *journal;
 	size_t journal_count;
 	struct lx_config config;    /* the last one; text NULL: not known */
-	uint64_t first, last;       /* ticks of the first and last event or packet */
+	uint64_t first, last;       /* ticks of the first and last event or packet; of a process with rows alone, of all of it */
 	uint64_t lost[LX_LOSS_COUNT], lost_total;
 	/* Measured clock: realtime ns = clock_real + (ticks - clock_ticks) * ns_per_tick */
 	uint64_t clock_ticks, clock_real;

@@ -18,6 +18,7 @@ struct lx_export_format {
 	const char *extensions;     /* blank-separated endings that mean this format */
 	const char *summary;        /* what opens it */
 	bool binary;                /* nothing for a terminal */
+	bool sums;                  /* takes what MONITORING counted, too */
 	size_t state_size;          /* of export->state, zeroed before start() */
 
 	/* Each may be NULL. Those that return int give 0 or -ENOMEM; what is written goes to export->out. */

@@ -57,6 +57,28 @@ static int new_process(struct lx_export *export)
 	return 0;
 }
 
+/* What MONITORING counted has no callers; which calls were recursive is not known. */
+static int add_rows(struct lx_export *export)
+{
+	const struct lx_process *process = export->process;
+	struct pstats *state = export->state;
+	double seconds_per_tick = process->ns_per_tick / 1e9;
+
+	for (size_t i = 0; i < process->row_count; i++) {
+		const struct lx_row *row = &process->rows[i];
+		struct sums *sums = &state->functions[lx_pass_function(export->pass, row->lexgion)];
+
+		if (!row->calls || !lx_pass_wants(export->pass, &process->threads[row->thread]))
+			continue;
+		sums->seen = true;
+		sums->calls += row->calls;
+		sums->primitive += row->calls;
+		sums->own += (double)row->exclusive * seconds_per_tick;
+		sums->all += (double)row->inclusive * seconds_per_tick;
+	}
+	return export->error;
+}
+
 static void enter(struct lx_export *export, struct lx_span *span)
 {
 	struct pstats *state = export->state;
@@ -267,10 +289,12 @@ const struct lx_export_format lx_export_pstats = {
 	.extensions = ".pstats .prof",
 	.summary = "Python's pstats, snakeviz, gprof2dot",
 	.binary = true,
+	.sums = true,
 	.state_size = sizeof(struct pstats),
 	.process = new_process,
 	.enter = enter,
 	.leave = leave,
+	.process_end = add_rows,
 	.finish = finish,
 	.release = release,
 };

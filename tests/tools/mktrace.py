@@ -23,20 +23,23 @@ import struct
 import sys
 
 (FUNCTION_BEGIN, FUNCTION_END, FUNCTION_YIELD, FUNCTION_RESUME, FUNCTION_UNWIND, C_CALL_BEGIN, C_CALL_END, C_CALL_RAISE,
- REGION_BEGIN, REGION_END, REGION_SUSPEND, REGION_RESUME, REGION_UNWIND, STACK_SWITCH) = range(14)
+ REGION_BEGIN, REGION_END, REGION_SUSPEND, REGION_RESUME, REGION_UNWIND, STACK_SWITCH, MODE, IMPORT_BEGIN, IMPORT_END,
+ IMPORT_UNWIND) = range(18)
 NAMES = ["python:function_begin", "python:function_end", "python:function_yield", "python:function_resume",
          "python:function_unwind", "python:c_call_begin", "python:c_call_end", "python:c_call_raise",
          "user:region_begin", "user:region_end", "user:region_suspend", "user:region_resume", "user:region_unwind",
-         "lextrace:stack_switch"]
+         "lextrace:stack_switch", "lextrace:mode", "python:import_begin", "python:import_end", "python:import_unwind"]
 PYTHON, USER, IO, OPENMP, MPI, CUDA, LEXTRACE = range(7)
-FLAG_C, FLAG_GENERATOR = 1, 2
+FLAG_C, FLAG_GENERATOR, FLAG_IMPORT = 1, 2, 4
+OFF, STANDBY, MONITORING, TRACING = range(4)
 
 FREQUENCY = 2_600_000_000
 START_REAL = 1_790_000_000_000_000_000  # ns since the epoch
 PACKET_MIN, PACKET_MAX = 16384, 262144
 LOSSES = 6
 HEADER = struct.Struct("<I16sI QQQQQQQQ IIII 6Q 64s".replace(" ", ""))
-STATE = struct.Struct("<IIII16sIIiI Q 3Q 3Q QQ 6Q 6Q QQ".replace(" ", ""))
+STATE = struct.Struct("<IIII16sIIiI Q 3Q 3Q QQ 6Q 6Q QQQQQ 8I IIIIQ".replace(" ", ""))
+ROW = struct.Struct("<II7Q")
 DEFINITION = struct.Struct("<8I")
 WORD, TWO_WORDS = struct.Struct("<Q"), struct.Struct("<QQ")
 STAMP = (1 << 27) - 1
@@ -102,7 +105,7 @@ class Stream:
         if self.used + need > self.size:
             self.flush()
             self._open(ticks)
-        payload = value if kind == STACK_SWITCH else (value >> 8) | (value & 255) << 16
+        payload = value if kind in (STACK_SWITCH, MODE) else (value >> 8) | (value & 255) << 16
         if extended:
             self.words.append(TWO_WORDS.pack(31 | kind << 5 | (ticks & 0xFFFFFFFF) << 32, ticks >> 32 | payload << 32))
         else:
@@ -180,6 +183,8 @@ class Process:
         self.packet_max, self.log = packet_max, log
         self.lexgions, self.streams = [], {}
         self.events = self.bytes = self.threads = 0
+        self.rows, self.bounded = [], 0
+        self.modes = [TRACING] * 6
         self.lexgion("<unknown>", "", 0)
         values = [("host", host), ("system", "Linux 6.1 x86_64"), ("cpus", "2"), ("argv", b"\0".join(map(as_bytes, argv))),
                   ("cwd", "/home/user"), ("executable", "/usr/bin/python3"), ("python", "3.12.1"), ("program", program)]
@@ -207,6 +212,25 @@ class Process:
             self.lexgions[-1] += struct.pack("<II", 8 * pad, 0xFFFFFFFF) + bytes(8 * pad - 8)
         return number
 
+    def row(self, thread, lexgion, calls=0, inclusive=0, exclusive=0, seen=0, recorded=0, ended=0, opened=0):
+        """What MONITORING or a window knows of a thread and lexgion; times are ticks."""
+        self.rows.append(ROW.pack(thread, lexgion, calls, inclusive, exclusive, seen or calls, recorded, ended, opened))
+        with open(os.path.join(self.folder, "lextrace", "rows"), "wb") as file:
+            file.write(b"".join(self.rows).ljust(65536, b"\0"))
+
+    def name_thread(self, number, tid, name):
+        """A thread that has rows."""
+        with open(os.path.join(self.folder, "lextrace", "threads"), "ab") as file:
+            file.write(b"%d %d %s\n" % (number, tid, escape(name)))
+
+    def journal(self, ticks, text):
+        with open(os.path.join(self.folder, "lextrace", "journal"), "ab") as file:
+            file.write(b"%d %s\n" % (ticks, as_bytes(text)))
+
+    def config(self, path, text):
+        with open(os.path.join(self.folder, "lextrace", "config"), "wb") as file:
+            file.write((escape(path) if path else b"-") + b"\n" + as_bytes(text))
+
     def stream(self, number):
         if number not in self.streams:
             self.streams[number] = Stream(self, number)
@@ -221,7 +245,8 @@ class Process:
         sample = (end, self.monotonic(end), self.realtime(end)) if end is not None else (0, 0, 0)
         data = STATE.pack(0x45545854, 1, self.pid, self.parent, self.uuid, 1, ended, exit_status, self.threads, frequency,
                           self.start, self.monotonic(self.start), self.start_real, *sample, self.events, self.bytes,
-                          *lost, *[self.start + 1 if n else 0 for n in lost], len(self.lexgions), 0)
+                          *lost, *[self.start + 1 if n else 0 for n in lost], len(self.lexgions), 0, 0, self.bounded,
+                          len(self.rows), *self.modes, 0, 0, 0, 0, 0, 0, 0)
         with open(os.path.join(self.folder, "lextrace", "state"), "wb") as file:
             file.write(data.ljust(4096, b"\0"))
 
