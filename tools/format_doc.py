@@ -11,11 +11,10 @@ PAGE = ROOT / "docs/format.md"
 
 def rows(name):
     """The rows of one X-macro: lists of words, a trailing comment as the last one."""
-    body = re.search(rf"#define {name}\(X\)\s*\\\n((?:.*\\\n)*.*)", HEADER).group(1)
+    body = re.search(rf"#define {name}\(X\)[ \t]*((?:.*\\\n)*.*)", HEADER).group(1)
     found = []
     for line in body.splitlines():
-        match = re.search(r"X\(([^)]*)\)(?:\s*/\*\s*(.*?)\s*\*/)?", line)
-        if match:
+        for match in re.finditer(r"X\(([^)]*)\)(?:\s*/\*\s*(.*?)\s*\*/)?", line):
             found.append([word.strip().strip('"') for word in match.group(1).split(",")] + [match.group(2) or ""])
     return found
 
@@ -33,7 +32,7 @@ def members(struct):
     body = re.search(rf"struct {struct} \{{(.*?)\n\}};", HEADER, re.S).group(1)
     found = []
     for line in body.splitlines():
-        match = re.match(r"\s*([a-z_0-9 ]+?) ([a-z_0-9]+(?:\[[A-Z_0-9a-z]+\])?);\s*(?:/\*\s*(.*?)\s*\*/)?", line)
+        match = re.match(r"\s*([a-z_0-9 ]+?) ([a-z_0-9]+(?:\[[A-Z_0-9a-z]+\])?(?:, [a-z_0-9]+)*);\s*(?:/\*\s*(.*?)\s*\*/)?", line)
         if match:
             found.append([match.group(2), match.group(1), match.group(3) or ""])
     return found
@@ -68,6 +67,8 @@ def page():
             top,
             "## Domains",
             table(["number", "name", "prefix of its events"], [[row[0], row[2], f"`{row[3]}`"] for row in rows("LX_DOMAINS")]),
+            "## Modes of a domain",
+            table(["number", "mode"], [[row[0], row[1]] for row in rows("LX_MODES")]),
             "## Events",
             table(["id", "event", "role", "payload"], events),
             as_written(comment_before("#define LX_EVENT_KINDS").split("\n", 1)[1]),
@@ -86,6 +87,9 @@ def page():
             table(["member", "type", ""], members("lx_state")),
             "A clock sample is one moment on three clocks:",
             table(["member", "type", ""], members("lx_clock_sample")),
+            "## lextrace/rows",
+            as_written(comment_before("struct lx_row {")),
+            table(["member", "type", ""], members("lx_row")),
             "## lextrace/process",
             "Lines `key value`, the value escaped (`\\xHH` for control characters, backslashes as `\\\\`):",
             table(["key", ""], [[f"`{row[0]}`", row[1]] for row in rows("LX_PROCESS_KEYS")]),

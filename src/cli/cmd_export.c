@@ -119,9 +119,8 @@ static void print_doubts(const struct job *job, const struct lx_pass *pass)
 	lx_health_check(&health, pass);
 	lx_say_torn(&health, job->trace);
 	if (health.counted && !job->format->sums)
-		lx_error("%s: %s counted in MONITORING %s not in %s: --to pstats takes them", lx_run_name(job->trace),
-			 lx_format_plural(number, sizeof(number), health.counted, "call"), health.counted == 1 ? "is" : "are",
-			 strcmp(job->path, "-") == 0 ? "standard output" : job->path);
+		lx_error("%s: %s counted in MONITORING %s left out: --to pstats takes them", lx_run_name(job->trace),
+			 lx_format_plural(number, sizeof(number), health.counted, "call"), health.counted == 1 ? "is" : "are");
 	if (*lx_doubts_lost(lost, sizeof(lost), &health, job->trace))
 		lx_error("%s: %s: what ran then is missing", lx_run_name(job->trace), lost);
 }

@@ -51,7 +51,7 @@ static void print_doubts(const struct lx_report *report)
 		fprintf(file, "%s left out by max_c_traces\n",
 			lx_format_plural(number, sizeof(number), report->health.bounded, "C call"));
 	if (report->callers && report->health.counted)
-		fprintf(file, "%s counted in MONITORING, without who called whom, %s not in here\n",
+		fprintf(file, "%s counted in MONITORING %s left out: who called whom is not known\n",
 			lx_format_plural(number, sizeof(number), report->health.counted, "call"),
 			report->health.counted == 1 ? "is" : "are");
 	if (report->health.running)

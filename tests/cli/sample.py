@@ -2,7 +2,8 @@
 """Makes a small run whose every figure is known, for the golden tests: `sample RUN [KIND]`.
 
 KIND: whole (one process that ended well: imports, recursion, a generator, C calls, a region, an exception, two threads),
-family (that one and a child that was killed, with losses), empty (no event), torn.
+family (that one and a child that was killed, with losses), empty (no event), torn, standby (no event, as configured),
+monitoring (calls counted, not recorded), switched (MONITORING, then TRACING, then STANDBY while two threads are in calls).
 """
 
 import sys
@@ -142,11 +143,83 @@ def family(run):
     child.process.kill()
 
 
+CONFIG = """[Python.default]
+    trace_mode = %s
+[Lexgion(Python:Solver.*, Python:Solvr.run)]
+    max_num_traces = 3
+[Lexgion(User:IO/*)] : User.default
+"""
+
+
+def configure(process, mode, name):
+    process.config("/home/user/trace.conf", CONFIG % name)
+    process.modes[mktrace.PYTHON] = mode
+    if mode != mktrace.TRACING:
+        process.journal(process.start + 5 * US, "mode Python %s by start" % name)
+
+
+def standby(run):
+    process = mktrace.Process(run)
+    configure(process, mktrace.STANDBY, "STANDBY")
+    process.end()
+
+
+def count(program, thread, name, calls, total, own):
+    program.process.row(thread, program.ids[name], calls, int(total * US), int(own * US))
+
+
+def monitoring(run):
+    program = Program(run, 5_000_000)
+    process = program.process
+    define(program)
+    configure(process, mktrace.MONITORING, "MONITORING")
+    process.bounded = 1_000_000
+    count(program, 0, "main", 1, 9000, 500)
+    count(program, 0, "Solver.run", 20, 8500, 1500)
+    count(program, 0, "fib", 1_204_000, 7000, 7000)
+    count(program, 1, "fib", 97, 40, 40)
+    process.row(1, program.ids["len"], seen=5, recorded=5, opened=process.start + US)  # a window, nothing counted
+    process.name_thread(0, process.pid, "MainThread")
+    process.name_thread(1, process.pid + 1, "Worker-1")
+    process.write_lexgions()
+    process.write_state(1, 0, process.start + 10_000 * US)
+
+
+def switched(run):
+    program = Program(run, 5_000_000)
+    process = program.process
+    define(program)
+    program.ids["import json"] = process.lexgion("json", "", 0, mktrace.PYTHON, mktrace.FLAG_IMPORT)
+    configure(process, mktrace.STANDBY, "TRACING")
+    process.journal(process.start + 5 * US, "mode Python MONITORING by PINSIGHT_TRACE_PYTHON")
+    count(program, 0, "fib", 100, 30, 20)
+    process.name_thread(0, process.pid, "MainThread")
+    process.journal(process.start + 50 * US, "mode Python TRACING by api")
+    thread, other = Thread(program, 0, "MainThread", at=60), Thread(program, 1, "Worker-1", at=100)
+    thread.event(mktrace.FUNCTION_BEGIN, "main")
+    thread.run(10)
+    thread.call("import json", 200, begin=mktrace.IMPORT_BEGIN, how=mktrace.IMPORT_END)
+    thread.event(mktrace.REGION_BEGIN, "IO/read_loop")
+    thread.run(30)
+    thread.event(mktrace.FUNCTION_BEGIN, "Solver.run")
+    thread.run(100)
+    other.event(mktrace.FUNCTION_BEGIN, "Worker.work")
+    other.run(20)
+    other.event(mktrace.FUNCTION_BEGIN, "fib")
+    thread.stream.event(thread.ticks(), mktrace.MODE, mktrace.PYTHON | mktrace.STANDBY << 16)
+    process.journal(thread.ticks(), "mode Python STANDBY by /home/user/trace.conf:2")
+    thread.run(500)
+    thread.event(mktrace.REGION_END, "IO/read_loop")
+    process.end()
+
+
 def main(run, kind="whole"):
     if kind == "family":
         family(run)
     elif kind == "empty":
         Program(run, 5_000_000).process.end()
+    elif kind in ("standby", "monitoring", "switched"):
+        globals()[kind](run)
     else:
         program = whole(run)
         program.process.end()

@@ -1,0 +1,3 @@
+sample lextrace-app-1 monitoring
+lextrace info
+lextrace info --json | sed -n '/"modes"/,/"threads"/p'

@@ -1,0 +1,3 @@
+sample lextrace-app-1 standby
+lextrace report
+lextrace info
