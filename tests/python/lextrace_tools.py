@@ -25,6 +25,7 @@ BABELTRACE = shutil.which("babeltrace2")
 Event = namedtuple("Event", "ticks kind value thread tid stream")
 Lexgion = namedtuple("Lexgion", "name file line domain flags")
 Packet = namedtuple("Packet", "fields words open stream")
+Row = namedtuple("Row", "thread lexgion calls inclusive exclusive seen recorded ended opened")
 
 
 def lextrace_binary():
@@ -65,6 +66,7 @@ _PREFIX = {row[1]: row[3] for row in DOMAINS.values()}
 KINDS = {int(row[0]): _PREFIX[row[2]] + ":" + row[3] for row in _table("LX_EVENT_KINDS", _HEADER)}
 ROLES = {int(row[0]): row[4] for row in _table("LX_EVENT_KINDS", _HEADER)}
 PAYLOADS = {int(row[0]): row[5] for row in _table("LX_EVENT_KINDS", _HEADER)}
+MODES = {int(row[0]): row[1] for row in _table("LX_MODES", _HEADER)}
 KIND_IDS = {name: number for number, name in KINDS.items()}
 LOSSES = [row[2] for row in _table("LX_LOSSES", _HEADER)]
 PROCESS_KEYS = [row[0] for row in _table("LX_PROCESS_KEYS", _HEADER)]
@@ -73,7 +75,8 @@ PACKET_FIELDS = _table("LX_PACKET_FIELDS", _HEADER)
 _FORMATS = {"u32": "I", "u64": "Q", "ticks": "Q", "u8x16": "16s", "losses": "%dQ" % len(LOSSES), "name64": "64s"}
 _PACKET = struct.Struct("<" + "".join(_FORMATS[kind] for kind, _ in PACKET_FIELDS))
 _DEFINITION = struct.Struct("<8I")
-_STATE = struct.Struct("<4I16sIIiIQ3Q3QQQ%dQ%dQQQ" % (len(LOSSES), len(LOSSES)))
+_STATE = struct.Struct("<4I16sIIiIQ3Q3QQQ%dQ%dQ5Q8I4IQ" % (len(LOSSES), len(LOSSES)))
+_ROW = struct.Struct("<2I7Q")
 _EXTENDED = 31
 _MASK = (1 << 27) - 1
 
@@ -106,8 +109,21 @@ class Process:
                 self._read_open_packet(int(path.name.rpartition("-")[2]), path.read_bytes())
             except FileNotFoundError:
                 pass  # the program ended meanwhile
+        self.rows = [Row(*row) for row in _ROW.iter_unpack(self._beside("rows")) if row[1]]
+        self.journal = [(int(ticks), what) for ticks, _, what in
+                        (line.partition(" ") for line in self._beside("journal").decode("utf-8", "replace").splitlines())]
+        path, _, self.config = self._beside("config").partition(b"\n")
+        self.config_path = None if path in (b"", b"-") else unescape(path).decode("utf-8", "surrogateescape")
         # Last: a place is defined before the first event that names it.
         self.lexgions = dict(self._read_definitions((side / "lexgions").read_bytes()))
+
+    def _beside(self, name):
+        """A file that need not be there; rows end with the last whole one."""
+        try:
+            data = (self.folder / "lextrace" / name).read_bytes()
+        except FileNotFoundError:
+            return b""
+        return data[:len(data) - len(data) % _ROW.size] if name == "rows" else data
 
     @staticmethod
     def _read_state(data):
@@ -119,7 +135,10 @@ class Process:
         count = len(LOSSES)
         state["lost"] = dict(zip(LOSSES, rest[:count]))
         state["lost_at"] = dict(zip(LOSSES, rest[count:2 * count]))
-        state["lexgions"], state["unmatched_ends"] = rest[2 * count:]
+        rest = rest[2 * count:]
+        state.update(zip("lexgions unmatched_ends unnamed bounded rows".split(), rest))
+        state["modes"] = {DOMAINS[i][2]: MODES.get(mode) for i, mode in enumerate(rest[5:13]) if i in DOMAINS and i < 6}
+        state.update(zip("reloads attention signal paused request".split(), rest[13:]))
         assert state["magic"] == 0x45545854, "state of an unknown kind"
         assert state["version"] == 1
         return state
@@ -198,6 +217,32 @@ class Process:
 
     def lexgion(self, number):
         return self.lexgions.get(number) or Lexgion("<unknown>", "", 0, 0, 0)
+
+    def counted(self, file=None):
+        """Calls that MONITORING counted, by qualified name."""
+        found = Counter()
+        for row in self.rows:
+            if row.calls and wanted(self.lexgion(row.lexgion), file):
+                found[self.lexgion(row.lexgion).name] += row.calls
+        return found
+
+    @property
+    def chunks(self):
+        """The process folders that snapshots made, in their order."""
+        return sorted((self.folder / "lextrace" / "chunks").glob("*"), key=lambda path: int(path.name))
+
+    @property
+    def thread_names(self):
+        """{number: (kernel id, name)} of the threads that have rows."""
+        lines = [line.split(b" ", 2) for line in self._beside("threads").splitlines()]
+        return {int(number): (int(tid), unescape(name).decode("utf-8", "surrogateescape")) for number, tid, name in lines}
+
+    def stops(self):
+        """(ticks, domain) of each mode event: the moments at which a domain stopped recording."""
+        number = KIND_IDS["lextrace:mode"]
+        packets = [packet for packet in self.packets() if {word & 31 for word in packet.words} & {number, _EXTENDED}]
+        return sorted((event.ticks, event.value & 0xFFFF) for packet in packets for event in packet_events(packet)
+                      if event.kind == number)
 
     @property
     def lost(self):
@@ -304,18 +349,49 @@ class NotBalanced(AssertionError):
     pass
 
 
+def _stop(stacks, process, ticks, domain):
+    """A domain stops: its calls end on all stacks of a thread. Others inside them go on in slices of their own, returned."""
+    new = []
+    for stack in stacks.values():
+        first = next((i for i, one in enumerate(stack) if process.lexgion(one.lexgion).domain == domain), len(stack))
+        inner = stack[first:]
+        del stack[first:]
+        for one in inner:
+            one.end, one.how = ticks, "lextrace:mode"
+            if process.lexgion(one.lexgion).domain != domain:
+                again = Slice()
+                for name in "name file line lexgion thread stack".split():
+                    setattr(again, name, getattr(one, name))
+                again.begin, again.end, again.how, again.opened = ticks, None, None, "lextrace:mode"
+                again.parent, again.depth = stack[-1] if stack else None, len(stack)
+                stack.append(again)
+                new.append(again)
+    return new
+
+
+def _stop_before(ticks, due, stacks, process):
+    """All of the stops that are due before that time."""
+    new = []
+    while due and due[0][0] < ticks:
+        new += _stop(stacks, process, *due.pop(0))
+    return new
+
+
 def slices(process, keep=True):
     """All slices of a process in order of their begin; raises NotBalanced where an end does not match the open call.
 
     Returns (slices, open slices by (thread, stack)). With keep=False only the open ones are returned.
     """
     done, still_open = [], {}
+    stops = process.stops()
     for thread, packets in process.by_thread().items():
-        stacks = {}
+        stacks, due = {}, list(stops)
         for packet in packets:
             current = packet.fields["stack"]
             for event in packet_events(packet):
                 role = ROLES[event.kind]
+                if due:
+                    done += _stop_before(event.ticks + (KINDS[event.kind] == "lextrace:mode"), due, stacks, process)
                 if KINDS[event.kind] == "lextrace:stack_switch":
                     current = event.value
                     continue
@@ -341,6 +417,7 @@ def slices(process, keep=True):
                     one.end, one.how = event.ticks, KINDS[event.kind]
                     if one.end < one.begin:
                         raise NotBalanced("%s ends before it begins" % what)
+        done += _stop_before(float("inf"), due, stacks, process)
         for number, stack in stacks.items():
             if stack:
                 still_open[thread, number] = stack
@@ -463,6 +540,8 @@ def check_with_view(run, view):
             assert theirs["name"] == KINDS[event.kind], (key, event, theirs)
             passed = (event.ticks - start_ticks) * 1e9 / process.state["clock_frequency"]
             assert abs(theirs["time_ns"] - start_ns - passed) <= 5000 + passed / 1000, (key, event, theirs)
+            if PAYLOADS[event.kind] == "MODE":
+                assert (theirs["domain"], theirs["mode"]) == (DOMAINS[event.value & 0xFFFF][2], MODES[event.value >> 16])
             if PAYLOADS[event.kind] == "LEXGION":
                 lexgion = process.lexgion(event.value)
                 if lexgion.name.isprintable() and not any("\ud800" <= c <= "\udfff" for c in lexgion.name):
