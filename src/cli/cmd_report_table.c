@@ -100,10 +100,12 @@ static double key_of(const struct lx_stat *stat, enum column sort)
 	}
 }
 
-/* Of calls that were only counted no duration is known. */
+/* Of calls that were only counted no duration is known; of those of which one event was written no time at all. */
 static bool is_known(const struct lx_stat *stat, enum column column)
 {
-	return stat->slices || !(column == MAX || columns[column].quantile > 0);
+	if (column == CALLS || column == NAME || column == PLACE || stat->slices)
+		return true;
+	return stat->counted && column != MAX && !(columns[column].quantile > 0);
 }
 
 /* Falling by the key, then by self time, then by name; function numbers make the order whole. */
@@ -143,11 +145,11 @@ static int collect_rows(struct view *view)
 	return 0;
 }
 
-static void add_duration(struct lx_table *table, double ns, const char *unknown)
+static void add_duration(struct lx_table *table, double ns, bool known)
 {
 	char number[LX_NUMBER_SIZE];
 
-	lx_table_add(table, unknown ? LX_DIM : LX_PLAIN, unknown ? unknown : lx_format_duration(number, sizeof(number), ns));
+	lx_table_add(table, LX_PLAIN, known ? lx_format_duration(number, sizeof(number), ns) : "");
 }
 
 static void add_cell(struct view *view, const struct row *row, enum column column)
@@ -157,6 +159,10 @@ static void add_cell(struct view *view, const struct row *row, enum column colum
 	double self = lx_percent((double)stat->self, (double)view->stats.self);
 	char number[LX_NUMBER_SIZE];
 
+	if (!is_known(stat, column)) {
+		lx_table_add(&view->table, LX_DIM, "-");
+		return;
+	}
 	switch (column) {
 	case SELF:
 		lx_table_add(&view->table, lx_report_heat(self),
@@ -176,7 +182,7 @@ static void add_cell(struct view *view, const struct row *row, enum column colum
 		lx_table_add(&view->table, LX_PLAIN, lx_format_count(number, sizeof(number), stat->calls));
 		break;
 	case MEAN:
-		add_duration(&view->table, mean_of(stat), stat->calls ? NULL : "");
+		add_duration(&view->table, mean_of(stat), stat->calls);
 		break;
 	case NAME:
 		lx_table_add(&view->table, LX_BOLD, lx_function_name(functions, row->function));
@@ -185,7 +191,7 @@ static void add_cell(struct view *view, const struct row *row, enum column colum
 		lx_table_add(&view->table, LX_DIM, lx_function_place(functions, row->function));
 		break;
 	default:
-		add_duration(&view->table, key_of(stat, column), is_known(stat, column) ? NULL : "-");
+		add_duration(&view->table, key_of(stat, column), true);
 	}
 }
 
@@ -312,6 +318,10 @@ static void json_row(struct view *view, const struct row *row)
 	lx_json_u64(js, stat->counted);
 	lx_json_key(js, "slices");
 	lx_json_u64(js, stat->slices);
+	if (stat->points) {
+		lx_json_key(js, "points");
+		lx_json_u64(js, stat->points);
+	}
 	lx_json_key(js, "self_ns");
 	lx_json_u64(js, stat->self);
 	lx_json_key(js, "total_ns");

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/config_file.h"
 #include "cli/run.h"
 #include "view/program.h"
 
@@ -15,7 +16,7 @@ enum { OUT, CONFIG, FORCE, NO_FOLLOW, FOLLOW, C_CALLS, REPORT, QUIET, MODULE };
 
 static const struct lx_option options[] = {
 	[OUT] = { "out", 'o', "DIR", "folder of the run (default: the next free lextrace-PROGRAM-N here)", NULL },
-	[CONFIG] = { "config", 'c', "FILE", "a configuration file; not read by this version: everything is recorded", NULL },
+	[CONFIG] = { "config", 'c', "FILE", "a configuration file: what is recorded, how often, until when", NULL },
 	[FORCE] = { "force", 0, NULL, "replace the run that is at DIR", NULL },
 	[NO_FOLLOW] = { "no-follow", 0, NULL, "do not trace the processes that the program starts", NULL },
 	[FOLLOW] = { "follow", 0, NULL, "trace them too (the default)", NULL },
@@ -82,6 +83,17 @@ static int set_python_path(const char *home)
 	return setenv("PYTHONPATH", path, 1) == 0 ? 0 : -errno;
 }
 
+/* Processes that the program starts may have another current folder: the file is named by its whole path. */
+static void name_default_config(void)
+{
+	const char *name = lx_config_file_default();
+	char *whole = name ? realpath(name, NULL) : NULL;
+
+	if (whole)
+		setenv("PINSIGHT_TRACE_CONFIG_FILE", whole, 1);
+	free(whole);
+}
+
 static int set_environment(const struct run *run, bool quiet)
 {
 	const struct lx_args *args = run->args;
@@ -94,9 +106,10 @@ static int set_environment(const struct run *run, bool quiet)
 	set_or_unset("LEXTRACE_C_CALLS", args->value[C_CALLS] ? "1" : NULL);
 	set_or_unset("LEXTRACE_QUIET", quiet ? "1" : NULL);
 	set_or_unset("LEXTRACE_PROGRAM", run->target.program);
-	set_or_unset("LEXTRACE_CONFIG", run->config);
-	if (run->config) /* a setting of the user's own stays where none is given */
+	if (run->config)
 		setenv("PINSIGHT_TRACE_CONFIG_FILE", run->config, 1);
+	else
+		name_default_config();
 	return set_python_path(run->home);
 }
 
@@ -163,6 +176,25 @@ static void child(void *context)
 	_exit(become(context, true));
 }
 
+/* What is wrong with the configuration that will be in force: said once, here. A line that is wrong is left out. */
+static void show_messages(const struct run *run)
+{
+	struct lx_output out = { .file = stderr };
+	struct lx_config_messages messages = { &out, NULL };
+	const char *path = run->config ? run->config : lx_config_file_default();
+	struct lx_config_file file;
+
+	if (path && access(path, F_OK) != 0) {
+		lx_error("%s: no such file (PINSIGHT_TRACE_CONFIG_FILE): the defaults hold", path);
+		path = NULL;
+	}
+	int status = path ? lx_config_file_read(path, -1, &messages, &file)
+			  : lx_config_file_parse("", NULL, 0, -1, &messages, &file);
+
+	if (status == 0)
+		lx_config_file_free(&file);
+}
+
 static int run_command(const struct lx_command *command, const struct lx_args *args)
 {
 	struct run run = { .args = args };
@@ -188,8 +220,8 @@ static int run_command(const struct lx_command *command, const struct lx_args *a
 	status = lx_run_folder_make(args->value[OUT], args->value[FORCE], run.target.program, &run.folder);
 	if (status != 0)
 		return status;
-	if (run.config)
-		lx_error("%s: configuration files are not read by this version: everything is recorded", args->value[CONFIG]);
+	if (!quiet)
+		show_messages(&run);
 	if (args->value[REPORT])
 		return lx_run_and_report(child, &run, &run.folder, quiet);
 	return become(&run, quiet);

@@ -10,6 +10,8 @@
 	X(view)                                                                                                        \
 	X(export)                                                                                                      \
 	X(info)                                                                                                        \
+	X(config)                                                                                                      \
+	X(ctl)                                                                                                         \
 	X(repair)                                                                                                      \
 	X(completions)
 

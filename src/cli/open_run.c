@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/runs.h"
+#include "cli/sides.h"
 
 struct lx_trace *lx_open_run(const struct lx_args *args, bool *named_by_us)
 {
@@ -21,6 +22,11 @@ struct lx_trace *lx_open_run(const struct lx_args *args, bool *named_by_us)
 		lx_say_no_trace(path);
 	else if (error < 0)
 		lx_error("%s", message);
+	if (error == 0 && lx_sides_find(trace) < 0) {
+		lx_error("%s: not enough memory to read it", path);
+		lx_trace_close(trace);
+		trace = NULL;
+	}
 	if (error < 0)
 		trace = NULL;
 	free(path);
