@@ -35,14 +35,19 @@ class Runner:
     def close(self):
         shutil.rmtree(self.work, ignore_errors=True)
 
-    def run(self, command, scale=None, keep=None, floor=None):
-        """Runs it in an empty folder; {out} in a word is that folder, kept as `keep` if given. Gives an Outcome."""
+    def run(self, command, scale=None, keep=None, floor=None, warm=None):
+        """Runs it in an empty folder; {out} in a word is that folder, kept as `keep` if given. Gives an Outcome.
+
+        warm: main() runs at this scale before it is measured.
+        """
         out = Path(tempfile.mkdtemp(prefix="run-", dir=self.work))
         mark = self.work / "mark"
         mark.unlink(missing_ok=True)
         env = {key: value for key, value in os.environ.items() if not key.startswith(("LEXTRACE_", "PYTHON", "PINSIGHT_"))}
         env.update(BENCH_OUT=str(mark), BENCH_SCALE=str(scale or self.scale), PYTHONDONTWRITEBYTECODE="1",
                    PYTHONPATH=os.pathsep.join([str(HERE / "workloads"), *([floor] if floor else [])]))
+        if warm:
+            env["BENCH_WARM"] = str(warm)
         words = [str(word).replace("{out}", str(out)) for word in command]
         with open(self.work / "log", "ab") as log:
             start = time.clock_gettime(time.CLOCK_MONOTONIC)

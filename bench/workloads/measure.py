@@ -1,4 +1,7 @@
-"""Runs a workload's main() and writes what it took to the file that BENCH_OUT names, as one line of JSON."""
+"""Runs a workload's main() and writes what it took to the file that BENCH_OUT names, as one line of JSON.
+
+With BENCH_WARM main() runs at that scale before.
+"""
 import json
 import os
 import sys
@@ -7,6 +10,8 @@ import time
 
 def measure(main):
     scale = float(os.environ.get("BENCH_SCALE", "1"))
+    if "BENCH_WARM" in os.environ:
+        main(float(os.environ["BENCH_WARM"]))
     floor = sys.modules.get("lextrace_floor")
     before = floor.counts() if floor else None
     wall, cpu = time.perf_counter_ns(), time.process_time_ns()
