@@ -260,6 +260,8 @@ struct lx_state {
 	uint32_t signal;            /* 1: SIGUSR1 is the trace's */
 	uint32_t paused;            /* 1: INTROSPECT holds the program */
 	uint64_t request;           /* number of the last request that was answered */
+	uint64_t counted;           /* calls counted in MONITORING, at the end; before it: see lextrace/rows */
+	uint32_t c_calls_off;       /* 1: no configuration, and C calls were not asked for */
 };
 
 #define LX_ATTENTION_REQUEST 1u /* lextrace/request holds a new one */

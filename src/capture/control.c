@@ -171,6 +171,7 @@ static void say_error(const char *what)
 void lx_control_started(void)
 {
 	lx_config_keep(path, text.bytes, text.size);
+	lx_session_state()->c_calls_off = lx_python_attends && !path && !c_calls_on;
 	errors_said_count = 0;
 	if (error_text[0] && getenv("LEXTRACE_DIR")) { /* `lextrace run` has said it */
 		is_new_error();

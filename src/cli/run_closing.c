@@ -133,9 +133,10 @@ void lx_run_closing_line(const struct lx_run_folder *folder, int child, int stat
 	began = trace->process_count - blanks_of(trace);
 	losses(trace, lost, sizeof(lost));
 	without_exit(trace, child, status, ends, sizeof(ends));
-	lx_error("%s event%s of %s in %s, %s, %s%s: lextrace report %s", lx_format_count(count, sizeof(count), events),
+	lx_error("%s event%s of %s in %s, %s, %s%s%s: lextrace report %s", lx_format_count(count, sizeof(count), events),
 		 events == 1 ? "" : "s", lx_format_plural(processes, sizeof(processes), began, "process"),
 		 lx_format_seconds(time, sizeof(time), (double)(trace->last - trace->first)),
-		 lx_format_bytes(size, sizeof(size), bytes), lost, ends, folder->shown);
+		 lx_format_bytes(size, sizeof(size), bytes), lost, ends,
+		 trace->processes[0].state.c_calls_off ? ", C calls off" : "", folder->shown);
 	lx_trace_close(trace);
 }

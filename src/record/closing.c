@@ -17,7 +17,7 @@ static struct stat stderr_at_start;
 static bool stderr_known;
 
 struct totals {
-	uint64_t events, bytes, lost;
+	uint64_t events, bytes, lost, counted;
 	unsigned processes, no_exit, running;
 	bool own;               /* this process is among them */
 	enum lx_loss cause;     /* of the first loss */
@@ -115,6 +115,7 @@ static void add_process(struct totals *totals, const char *folder)
 		totals->processes++;
 		totals->events += state.events + open_events(folder);
 		totals->bytes += state.bytes;
+		totals->counted += state.counted;
 		add_losses(totals, &state);
 		if (memcmp(state.uuid, lx_session.state->uuid, sizeof(state.uuid)) == 0)
 			totals->own = true;
@@ -207,25 +208,58 @@ void lx_say(const char *format, ...)
 	write_quietly(2, line, size);
 }
 
+/* " and 1,973 counted calls", or "" */
+static const char *put_counted(char *out, size_t size, uint64_t counted)
+{
+	char number[LX_NUMBER_SIZE];
+
+	out[0] = '\0';
+	if (counted)
+		snprintf(out, size, " and %s counted call%s", lx_format_count(number, sizeof(number), counted),
+			 counted == 1 ? "" : "s");
+	return out;
+}
+
+/* A configuration under which nothing was recorded: how to find out why. */
+static bool put_nothing(char *line, size_t size, const struct totals *totals, const char *time)
+{
+	char processes[LX_NUMBER_SIZE];
+	const char *config = lx_config_path();
+
+	if (totals->events || totals->counted || totals->lost || !config)
+		return false;
+	snprintf(line, size, "lextrace: 0 events of %s in %s: no rule of %s records anything here; try: "
+		 "lextrace config explain %s\n", lx_format_plural(processes, sizeof(processes), totals->processes, "process"),
+		 time, short_path(config), short_path(config));
+	return true;
+}
+
 void lx_closing_line(void)
 {
 	struct totals totals = {.processes = 0};
 	char line[LX_PATH_SIZE + 512], events[LX_NUMBER_SIZE], processes[LX_NUMBER_SIZE], time[LX_NUMBER_SIZE],
-		bytes[LX_NUMBER_SIZE];
+		bytes[LX_NUMBER_SIZE], counted[LX_NUMBER_SIZE + 32];
 	const struct lx_state *state = lx_session.state;
 
 	if (!stderr_is_there())
 		return;
 	add_run(&totals);
 	lx_format_seconds(time, sizeof(time), (double)(state->end.monotonic - state->start.monotonic));
-	size_t used = (size_t)snprintf(line, sizeof(line), "lextrace: %s event%s of %s in %s, %s, ",
+	if (put_nothing(line, sizeof(line), &totals, time)) {
+		write_quietly(2, line, strlen(line));
+		return;
+	}
+	size_t used = (size_t)snprintf(line, sizeof(line), "lextrace: %s event%s%s of %s in %s, %s, ",
 				       lx_format_count(events, sizeof(events), totals.events), totals.events == 1 ? "" : "s",
+				       put_counted(counted, sizeof(counted), totals.counted),
 				       lx_format_plural(processes, sizeof(processes), totals.processes, "process"), time,
 				       lx_format_bytes(bytes, sizeof(bytes), totals.bytes));
 
 	used += put_fate(line + used, sizeof(line) - used, &totals);
 	if (totals.running)
 		used += (size_t)snprintf(line + used, sizeof(line) - used, " (%u still running)", totals.running);
+	if (state->c_calls_off)
+		used += (size_t)snprintf(line + used, sizeof(line) - used, ", C calls off");
 	used += (size_t)snprintf(line + used, sizeof(line) - used, ": lextrace report %s\n", short_path(lx_session.run));
 	if (used > sizeof(line) - 1)
 		used = sizeof(line) - 1;

@@ -88,6 +88,11 @@ void lx_lexgions_close(void);
 void lx_lexgions_forget(void);
 int lx_metadata_write(void);
 
+/* rows.c: calls counted in all rows; with the lock held. */
+uint64_t lx_rows_counted(void);
+/* journal.c: path of the configuration in force, or NULL. */
+const char *lx_config_path(void);
+
 /* closing.c: the line on stderr at the end of a run. */
 void lx_closing_remember_stderr(void);
 void lx_closing_line(void);

@@ -106,8 +106,16 @@ static int produce_config(void *context, lx_text_sink sink, void *sink_context)
 	return error || kept->size == 0 ? error : sink(sink_context, kept->text, kept->size);
 }
 
+static char config_path[LX_PATH_SIZE];
+
+const char *lx_config_path(void)
+{
+	return config_path[0] ? config_path : NULL;
+}
+
 void lx_config_keep(const char *path, const char *text, size_t size)
 {
+	snprintf(config_path, sizeof(config_path), "%s", path ? path : "");
 	char target[LX_PATH_SIZE + 32], temporary[LX_PATH_SIZE + 32];
 	struct kept kept = {path, text, size};
 

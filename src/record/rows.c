@@ -136,3 +136,12 @@ end:
 		thread->dropped++;
 	return row;
 }
+
+uint64_t lx_rows_counted(void)
+{
+	uint64_t counted = 0;
+
+	for (uint64_t i = 0; i < used && mapped_epoch == lx_session.epoch; i++)
+		counted += windows[i / ROWS_PER_WINDOW][i % ROWS_PER_WINDOW].calls;
+	return counted;
+}

@@ -286,6 +286,7 @@ static void close_process(uint32_t how, int status)
 	for (struct lx_slot *slot = lx_session.slots; slot; slot = slot->next)
 		if (slot->epoch == lx_session.epoch && !slot->used)
 			lx_session.sink->release(lx_session.folder, slot->number);
+	state->counted = lx_rows_counted();
 	lx_clock_sample(&state->end);
 	state->clock_frequency = lx_clock_frequency(&state->start, &state->end);
 	lx_metadata_write();

@@ -377,7 +377,7 @@ def test_report_is_printed_at_once(here):
     assert first == "610"
     assert re.search(r"^.*\bfib\b.*fib\.py:1$", rest, re.M)
     assert rest == lx(here, "report", "--top", "10", "lextrace-fib-1").stdout
-    assert re.fullmatch(r"lextrace: [\d,]+ events of 1 process in [\d.]+ \w+, [\d.]+ \w+, none lost: "
+    assert re.fullmatch(r"lextrace: [\d,]+ events of 1 process in [\d.]+ \w+, [\d.]+ \w+, none lost, C calls off: "
                         r"lextrace report lextrace-fib-1\n", done.stderr)
 
 
@@ -403,7 +403,7 @@ def test_report_of_a_killed_program(here):
     (here / "die.py").write_text("import os\ndef f(): pass\nfor _ in range(100): f()\nos.kill(os.getpid(), 9)\n")
     done = lx(here, "run", "--report", "die.py")
     assert done.returncode == -signal.SIGKILL
-    assert "none lost (killed by SIGKILL, read as it is): lextrace report lextrace-die-1" in done.stderr
+    assert "none lost (killed by SIGKILL, read as it is), C calls off: lextrace report lextrace-die-1" in done.stderr
     assert re.search(r"\b100\b.*\bf\b", done.stdout)
 
 
