@@ -305,7 +305,7 @@ def test_what_is_handed_over(here):
     assert (seen["LEXTRACE_FOLLOW"], seen["LEXTRACE_PROGRAM"]) == ("1", "sh")
     boot = Path(seen["PYTHONPATH"])
     assert boot.name == "boot" and (boot / "sitecustomize.py").exists()
-    assert not {"LEXTRACE_QUIET", "LEXTRACE_C_CALLS", "LEXTRACE_CONFIG", "LD_PRELOAD"} & set(seen)
+    assert not {"LEXTRACE_QUIET", "LEXTRACE_C_CALLS", "PINSIGHT_TRACE_CONFIG_FILE", "LD_PRELOAD"} & set(seen)
 
 
 def test_options_are_handed_over(here):
@@ -313,19 +313,19 @@ def test_options_are_handed_over(here):
     _, seen = raw_environment(here, "-q", "--no-follow", "--c-calls", "-c", "trace.conf", "-o", "out",
                               environment={"PYTHONPATH": "/a:/b"})
     assert (seen["LEXTRACE_QUIET"], seen["LEXTRACE_C_CALLS"], seen["LEXTRACE_FOLLOW"]) == ("1", "1", "0")
-    assert seen["LEXTRACE_CONFIG"] == seen["PINSIGHT_TRACE_CONFIG_FILE"] == str(here / "trace.conf")
+    assert seen["PINSIGHT_TRACE_CONFIG_FILE"] == str(here / "trace.conf")
     assert seen["PYTHONPATH"].endswith("/boot:/a:/b")
     assert seen["LEXTRACE_DIR"] == str(here / "out")
 
 
 def test_an_outer_run_leaves_nothing_behind(here):
     boot = raw_environment(here)[1]["PYTHONPATH"]
-    outer = {"PYTHONPATH": f"{boot}:/a", "LEXTRACE_QUIET": "1", "LEXTRACE_C_CALLS": "1", "LEXTRACE_CONFIG": "/x",
+    outer = {"PYTHONPATH": f"{boot}:/a", "LEXTRACE_QUIET": "1", "LEXTRACE_C_CALLS": "1",
              "LEXTRACE_DIR": "/x", "LEXTRACE_ROOT": "1"}
     pid, seen = raw_environment(here, environment=outer)
     assert seen["PYTHONPATH"] == f"{boot}:/a"
     assert seen["LEXTRACE_ROOT"] == pid and seen["LEXTRACE_DIR"] == str(here / "lextrace-sh-2")
-    assert not {"LEXTRACE_QUIET", "LEXTRACE_C_CALLS", "LEXTRACE_CONFIG"} & set(seen)
+    assert not {"LEXTRACE_QUIET", "LEXTRACE_C_CALLS"} & set(seen)
 
 
 # ---- Nothing stands between the program and its caller ----
