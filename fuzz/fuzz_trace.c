@@ -30,7 +30,7 @@ struct bytes {
 };
 
 struct input {
-	struct bytes state, process, lexgions, rows, threads, journal, config;
+	struct bytes state, process, lexgions, rows, threads, journal, config, sides;
 	struct bytes stream[STREAMS_MAX], open[STREAMS_MAX];
 	size_t streams;
 	uint64_t sequence;
@@ -109,6 +109,9 @@ static void take_section(struct input *input, unsigned type, const uint8_t *data
 	case SECTION_CONFIG:
 		append(&input->config, data, size);
 		break;
+	case SECTION_SIDES:
+		append(&input->sides, data, size);
+		break;
 	}
 }
 
@@ -134,6 +137,7 @@ static void release(struct input *input)
 	free(input->threads.data);
 	free(input->journal.data);
 	free(input->config.data);
+	free(input->sides.data);
 	for (size_t i = 0; i < input->streams; i++) {
 		free(input->stream[i].data);
 		free(input->open[i].data);
@@ -209,6 +213,25 @@ static void read_all(struct lx_trace *trace)
 	REQUIRE(merged == totals.events);
 }
 
+/* As a configuration would leave out events: in all threads, from some time on. */
+static void set_sides(struct lx_process *process, struct lx_store *store, const struct bytes *bytes)
+{
+	uint8_t *bits = lx_store_alloc(store, process->lexgion_count + 1);
+	uint32_t from;
+
+	if (bytes->size <= sizeof(from))
+		return;
+	process->sides = lx_store_alloc(store, sizeof(*process->sides));
+	process->side_count = 1;
+	memcpy(&from, bytes->data, sizeof(from));
+	process->sides->from = from;
+	process->sides->threads = lx_store_alloc(store, (process->thread_count + 1) * sizeof(*process->sides->threads));
+	for (size_t i = 0; i <= process->lexgion_count; i++)
+		bits[i] = bytes->data[sizeof(from) + i % (bytes->size - sizeof(from))] & 15;
+	for (size_t i = 0; i < process->thread_count; i++)
+		process->sides->threads[i] = bits;
+}
+
 static void check_beside(const struct lx_process *process)
 {
 	for (size_t i = 0; i < process->row_count; i++) {
@@ -249,6 +272,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(lx_parse_finish(&process, &store) == 0);
 	lx_parse_threads(&process, (char *)input.threads.data, input.threads.size);
 	check_beside(&process);
+	set_sides(&process, &store, &input.sides);
 	read_all(&trace);
 	lx_store_free(&store);
 	release(&input);

@@ -16,6 +16,7 @@ enum section {
 	SECTION_THREADS,  /* lextrace/threads */
 	SECTION_JOURNAL,  /* lextrace/journal */
 	SECTION_CONFIG,   /* lextrace/config */
+	SECTION_SIDES,    /* which events are left out from a 32-bit tick on, then a byte a lexgion, again from the start */
 	SECTION_TYPES
 };
 

@@ -157,6 +157,27 @@ static void write_beside(const char *folder, struct seed *seed)
 	write_file(folder, "trace", "beside", seed->bytes, seed->size);
 }
 
+/* Events whose other one is left out, from the middle on. */
+static void write_sides(const char *folder, struct seed *seed)
+{
+	static const uint32_t kinds[] = {LX_EV_FUNCTION_BEGIN, LX_EV_C_CALL_BEGIN, LX_EV_FUNCTION_END, LX_EV_C_CALL_RAISE,
+					 LX_EV_FUNCTION_YIELD, LX_EV_FUNCTION_RESUME};
+	struct {
+		uint32_t from;
+		uint8_t bits[4];
+	} sides = {2350, {0, 1, 2 + 4, 8}};
+	struct body body = {.begin = 2000};
+
+	add_state(seed);
+	add_lexgions(seed);
+	add(seed, SECTION_SIDES, &sides, sizeof(sides));
+	add(seed, SECTION_STREAM, "", 0);
+	for (uint32_t i = 0; i < 24; i++)
+		put_event(&body, kinds[i % 6], LX_LEXGION_WORD(i / 6), 2100 + 50 * i, 0);
+	add_packet(seed, &body);
+	write_file(folder, "trace", "sides", seed->bytes, seed->size);
+}
+
 /* Whole files as they stand on the disk, an open packet too. */
 static void write_raw(const char *folder, struct seed *seed)
 {
@@ -231,6 +252,7 @@ int main(int argc, char **argv)
 	write_kinds(argv[1], &seed);
 	write_raw(argv[1], &seed);
 	write_beside(argv[1], &seed);
+	write_sides(argv[1], &seed);
 	write_metadata(argv[1], &seed);
 	write_text(argv[1]);
 	return 0;

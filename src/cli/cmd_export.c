@@ -229,7 +229,9 @@ const struct lx_command lx_cmd_export = {
 		"pstats (.pstats, .prof): for Python's pstats and what reads its files. Resuming a generator is no call.\n"
 		"\n"
 		"A slice that did not end by a return says why in \"ended\": yield, exception, switch (another greenlet ran), "
-		"open (the program or the tracing ended), lost (its end was not recorded). The file appears under its name "
+		"open (the program or the tracing ended), lost (its end was not recorded), mode (its domain went to STANDBY or "
+		"OFF), point (the configuration leaves out its begin or its end). What MONITORING counted goes to pstats only. "
+		"The file appears under its name "
 		"when it is complete. Memory does not grow with the number of events.",
 	.examples =
 		"lextrace export\tthe newest run for the Perfetto UI\n"

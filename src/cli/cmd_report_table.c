@@ -75,9 +75,14 @@ static void choose_columns(struct view *view)
 	}
 }
 
+static uint64_t timed_calls(const struct lx_stat *stat)
+{
+	return stat->calls - stat->points;
+}
+
 static double mean_of(const struct lx_stat *stat)
 {
-	return stat->calls ? (double)stat->self / (double)stat->calls : 0;
+	return timed_calls(stat) ? (double)stat->self / (double)timed_calls(stat) : 0;
 }
 
 static double key_of(const struct lx_stat *stat, enum column sort)
@@ -182,7 +187,7 @@ static void add_cell(struct view *view, const struct row *row, enum column colum
 		lx_table_add(&view->table, LX_PLAIN, lx_format_count(number, sizeof(number), stat->calls));
 		break;
 	case MEAN:
-		add_duration(&view->table, mean_of(stat), stat->calls);
+		add_duration(&view->table, mean_of(stat), timed_calls(stat));
 		break;
 	case NAME:
 		lx_table_add(&view->table, LX_BOLD, lx_function_name(functions, row->function));

@@ -14,6 +14,8 @@ static uint8_t left_out(uint64_t switches, unsigned begin, unsigned end)
 	return begins == ends ? 0 : begins ? LX_SIDE_NO_END : LX_SIDE_NO_BEGIN;
 }
 
+#define NO_C_CALLS 0x80u /* for a while: the function has none, so those inside of it are of callers that are not recorded */
+
 /* Sides of one thread. */
 struct table {
 	uint8_t *bits;      /* by lexgion id, then one for unknown ids and callers */
@@ -41,9 +43,10 @@ static void decide(struct table *table, const struct lx_rules *rules, const stru
 		if (switches & (1u << LX_C_START | 1u << LX_C_RETURN)) {
 			table->c_common = table->c_calls ? table->c_common & c_calls : c_calls;
 			table->c_calls = true;
+		} else {
+			table->bits[id] |= NO_C_CALLS;
 		}
 	}
-	table->any = table->any || table->bits[id];
 }
 
 static int make_table(struct table *table, const struct lx_rules *rules, const struct lx_process *process, uint32_t thread)
@@ -55,7 +58,12 @@ static int make_table(struct table *table, const struct lx_rules *rules, const s
 		return -ENOMEM;
 	for (size_t id = 1; id < process->lexgion_count; id++)
 		decide(table, rules, process, id, punits);
-	table->bits[process->lexgion_count] = (uint8_t)(table->c_common << LX_SIDE_C);
+	table->bits[process->lexgion_count] = NO_C_CALLS;
+	for (size_t id = 0; id <= process->lexgion_count; id++) {
+		if (table->bits[id] & NO_C_CALLS)
+			table->bits[id] = (uint8_t)((table->bits[id] & ~NO_C_CALLS) | table->c_common << LX_SIDE_C);
+		table->any = table->any || table->bits[id];
+	}
 	return 0;
 }
 

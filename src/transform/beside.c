@@ -106,3 +106,19 @@ void lx_parse_config(struct lx_config *config, char *text, size_t size)
 	config->text = end + 1;
 	config->size = size - (size_t)(end + 1 - text);
 }
+
+void lx_parse_reloads(struct lx_process *process)
+{
+	size_t reloads = 0;
+
+	for (size_t i = 0; i < process->journal_count; i++) {
+		if (strncmp(process->journal[i].text, "reload ", 7) != 0)
+			continue;
+		if (++reloads < process->earlier_count)
+			process->earlier[reloads].from = process->journal[i].ticks;
+		process->config.from = process->journal[i].ticks;
+	}
+	/* One is missing: nobody knows which, so only the last one counts. */
+	if (reloads != process->earlier_count)
+		process->earlier_count = 0;
+}

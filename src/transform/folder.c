@@ -196,6 +196,32 @@ static int load_stream(struct lx_process *process, struct lx_store *store, struc
 	return error;
 }
 
+/* lextrace/config-1 and on: what a reload replaced. */
+static int load_earlier(struct lx_process *process, struct lx_store *store)
+{
+	size_t lines = 0;
+
+	for (size_t i = 0; i < process->journal_count; i++)
+		lines += strncmp(process->journal[i].text, "reload ", 7) == 0;
+	process->earlier = lx_store_alloc(store, lines * sizeof(*process->earlier));
+	if (!process->earlier)
+		return -ENOMEM;
+	for (; process->earlier_count < lines; process->earlier_count++) {
+		char name[40], *text;
+		size_t size;
+
+		snprintf(name, sizeof(name), "lextrace/config-%zu", process->earlier_count + 1);
+		int error = load_named(process, store, name, CONFIG_MAX, &text, &size);
+
+		if (error < 0)
+			return error;
+		lx_parse_config(&process->earlier[process->earlier_count], text, size);
+		if (!process->earlier[process->earlier_count].text)
+			return 0;
+	}
+	return 0;
+}
+
 /* What stands beside the trace and hangs on no other file. */
 static int load_beside(struct lx_process *process, struct lx_store *store)
 {
@@ -211,8 +237,11 @@ static int load_beside(struct lx_process *process, struct lx_store *store)
 		error = lx_parse_journal(process, store, text, size);
 	if (error == 0)
 		error = load_named(process, store, "lextrace/config", CONFIG_MAX, &text, &size);
-	if (error == 0)
-		lx_parse_config(&process->config, text, size);
+	if (error < 0)
+		return error;
+	lx_parse_config(&process->config, text, size);
+	error = load_earlier(process, store);
+	lx_parse_reloads(process);
 	return error;
 }
 

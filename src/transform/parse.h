@@ -29,8 +29,11 @@ void lx_parse_threads(struct lx_process *process, const char *text, size_t size)
 /* lextrace/journal. */
 int lx_parse_journal(struct lx_process *process, struct lx_store *store, const char *text, size_t size);
 
-/* lextrace/config: `text`, a NUL behind it, is changed in place and kept. */
+/* lextrace/config, and those before: `text`, a NUL behind it, is changed in place and kept. */
 void lx_parse_config(struct lx_config *config, char *text, size_t size);
+
+/* After the configurations and the journal: since when each was in force. */
+void lx_parse_reloads(struct lx_process *process);
 
 /* Thread numbers below are taken as they come; larger ones need as many packets or rows. */
 #define LX_THREADS_PLENTY (1u << 20)

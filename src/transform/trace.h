@@ -59,6 +59,20 @@ struct lx_config {
 	char *path;         /* unescaped; NULL: there was no file */
 	const char *text;   /* any bytes, a NUL after them */
 	size_t size;
+	uint64_t from;      /* ticks from which on it was in force */
+};
+
+/*
+ * Which events of calls a configuration leaves out, by lexgion id (lexgion_count + 1 entries, the last for all ids above).
+ * Whoever can read configurations sets them in lx_process, in memory of lx_trace_alloc(); without, all calls have both ends.
+ */
+#define LX_SIDE_NO_BEGIN 1u
+#define LX_SIDE_NO_END 2u
+#define LX_SIDE_C 2u        /* shifted by so much: of C calls that the function makes; in the last entry: whose caller is unknown */
+
+struct lx_sides {
+	uint64_t from;          /* ticks; until those of the next */
+	const uint8_t **threads; /* by thread number */
 };
 
 struct lx_process {
@@ -82,6 +96,10 @@ struct lx_process {
 	struct lx_journal_line *journal;
 	size_t journal_count;
 	struct lx_config config;    /* the last one; text NULL: not known */
+	struct lx_config *earlier;  /* those before, in order of time, as far as they were kept */
+	size_t earlier_count;
+	struct lx_sides *sides;     /* by time; see there */
+	size_t side_count;
 	uint64_t first, last;       /* ticks of the first and last event or packet; of a process with rows alone, of all of it */
 	uint64_t lost[LX_LOSS_COUNT], lost_total;
 	/* Measured clock: realtime ns = clock_real + (ticks - clock_ticks) * ns_per_tick */
@@ -110,6 +128,9 @@ struct lx_event {
  */
 int lx_trace_open(const char *path, struct lx_trace **out, char *message, size_t message_size);
 void lx_trace_close(struct lx_trace *trace);
+
+/* Zeroed memory that lives as long as the trace; NULL without memory. */
+void *lx_trace_alloc(struct lx_trace *trace, size_t size);
 
 /* Never NULL; undefined ids give "<unknown>". */
 const struct lx_lexgion *lx_lexgion(const struct lx_process *process, uint32_t id);

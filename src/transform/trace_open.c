@@ -179,6 +179,11 @@ int lx_trace_open(const char *path, struct lx_trace **out, char *message, size_t
 	return 0;
 }
 
+void *lx_trace_alloc(struct lx_trace *trace, size_t size)
+{
+	return lx_store_alloc(&((struct opened *)trace)->store, size);
+}
+
 void lx_trace_close(struct lx_trace *trace)
 {
 	struct opened *opened = (struct opened *)trace;

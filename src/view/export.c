@@ -82,6 +82,7 @@ const char *lx_export_ended(enum lx_ended ended)
 	static const char *const words[] = {
 		[LX_ENDED_YIELD] = "yield",   [LX_ENDED_UNWIND] = "exception", [LX_ENDED_SWITCH] = "switch",
 		[LX_ENDED_OPEN] = "open",     [LX_ENDED_LOST] = "lost",        [LX_ENDED_MODE] = "mode",
+		[LX_ENDED_POINT] = "point",
 	};
 
 	return ended == LX_ENDED_RETURN ? NULL : words[ended];

@@ -35,7 +35,9 @@ struct runner {
 	size_t parked_count, parked_room;
 	struct lx_mode_mark *stops; /* of the process, by time */
 	size_t stop_count, stop;    /* `stop` is the next one */
-	uint64_t stop_at;           /* its ticks; UINT64_MAX: none */
+	uint64_t stop_at;           /* its ticks, or those of the next `sides`; UINT64_MAX: none */
+	const uint8_t *sides;       /* of the thread now; NULL: all calls have both ends */
+	size_t side;                /* the next ones of the process */
 	uint32_t stopped;           /* domains that have stopped so far, as bits */
 	uint64_t last;              /* ticks of the thread's last event */
 	uint64_t kinds[LX_EV_COUNT], unknown;
@@ -103,6 +105,44 @@ static void leave_all(struct runner *run, uint64_t ticks, enum lx_ended ended)
 static uint32_t domain_of(const struct runner *run, uint32_t lexgion)
 {
 	return lx_lexgion(run->process, lexgion)->domain;
+}
+
+/* An event whose call has no other. */
+static void point(struct runner *run, uint32_t lexgion, uint64_t ticks, bool resumed)
+{
+	uint32_t depth = run->depth;
+
+	enter(run, lexgion, ticks, resumed);
+	if (run->depth == depth)
+		return; /* no memory */
+	leave(run, ticks, LX_ENDED_POINT);
+	run->totals->points++;
+}
+
+/* Which events of this call are left out. C calls go by the function that makes them. */
+static uint32_t sides_of(const struct runner *run, uint32_t kind, uint32_t lexgion)
+{
+	size_t count = run->process->lexgion_count;
+	uint32_t depth = run->depth;
+
+	if (kind != LX_EV_C_CALL_BEGIN && kind != LX_EV_C_CALL_END && kind != LX_EV_C_CALL_RAISE)
+		return run->sides[lexgion < count ? lexgion : count] & 3;
+	while (depth > 0 && lx_lexgion(run->process, run->spans[depth - 1].lexgion)->flags & LX_LEXGION_C)
+		depth--;
+	lexgion = depth > 0 ? run->spans[depth - 1].lexgion : UINT32_MAX;
+	return run->sides[lexgion < count ? lexgion : count] >> LX_SIDE_C;
+}
+
+/* True: the event stands alone, and is done with. */
+static __attribute__((noinline)) bool is_point(struct runner *run, const struct lx_event *event, enum lx_role role)
+{
+	uint32_t sides = sides_of(run, event->kind, event->value);
+	bool begins = role == LX_ROLE_BEGIN || role == LX_ROLE_RESUME;
+
+	if (begins ? !(sides & LX_SIDE_NO_END) : !(sides & LX_SIDE_NO_BEGIN) || run->open[event->value] > 0)
+		return false;
+	point(run, event->value, event->ticks, role == LX_ROLE_RESUME || role == LX_ROLE_SUSPEND);
+	return true;
 }
 
 /* The end of a call that is not the innermost open one. */
@@ -247,9 +287,22 @@ static void stop_running(struct runner *run, uint32_t domain, uint64_t ticks)
 	run->last = ticks;
 }
 
+/* What is not written since `ticks` or before. */
+static uint64_t pass_sides(struct runner *run, uint64_t ticks)
+{
+	const struct lx_process *process = run->process;
+
+	while (run->side < process->side_count && process->sides[run->side].from < ticks)
+		run->side++;
+	run->sides = run->thread && run->side > 0 ? process->sides[run->side - 1].threads[run->thread->number] : NULL;
+	return run->side < process->side_count ? process->sides[run->side].from : UINT64_MAX;
+}
+
 /* The domains that stopped before `ticks` did so in this thread as in all others. */
 static __attribute__((noinline)) void pass_stops(struct runner *run, uint64_t ticks)
 {
+	uint64_t next = pass_sides(run, ticks);
+
 	while (run->stop < run->stop_count && run->stops[run->stop].ticks < ticks) {
 		const struct lx_mode_mark *mark = &run->stops[run->stop++];
 
@@ -260,6 +313,8 @@ static __attribute__((noinline)) void pass_stops(struct runner *run, uint64_t ti
 		run->stopped |= 1u << mark->domain;
 	}
 	run->stop_at = run->stop < run->stop_count ? run->stops[run->stop].ticks : UINT64_MAX;
+	if (next < run->stop_at)
+		run->stop_at = next;
 }
 
 /* The thread is over: what runs is closed; what is parked had its last slice closed when it stopped. */
@@ -285,6 +340,7 @@ static void start_packet(struct runner *run, const struct lx_packet *packet)
 		pass_stops(run, packet->timestamp_begin);
 		end_thread(run);
 		run->thread = thread;
+		pass_sides(run, packet->timestamp_begin);
 		run->stack = packet->stack;
 		run->last = 0;
 	}
@@ -322,6 +378,9 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 			continue;
 		}
 		run->kinds[event.kind]++;
+		if (__builtin_expect(run->sides != NULL, 0) && roles[event.kind] != LX_ROLE_OTHER &&
+		    is_point(run, &event, roles[event.kind]))
+			continue;
 		switch (roles[event.kind]) {
 		case LX_ROLE_BEGIN:
 			enter(run, event.value, event.ticks, false);
@@ -353,7 +412,8 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 static void run_stream(struct runner *run, const struct lx_stream *stream)
 {
 	run->thread = NULL;
-	run->stop = run->stopped = 0;
+	run->stop = run->side = run->stopped = 0;
+	run->sides = NULL;
 	run->stop_at = UINT64_MAX;
 	for (size_t i = 0; i < stream->packet_count && !run->failed; i++) {
 		lx_packets_passed(stream, i);

@@ -21,6 +21,7 @@ enum lx_ended {
 	LX_ENDED_SWITCH,  /* another greenlet runs */
 	LX_ENDED_OPEN,    /* no end in the trace: closed at the thread's last event (killed, os._exit, stop()) */
 	LX_ENDED_LOST,    /* no end because events were lost or the interpreter sent none: closed by its caller's end */
+	LX_ENDED_POINT,   /* its other end is not written, by configuration: no duration is known, end is begin */
 	LX_ENDED_MODE,    /* its domain stopped recording, or that of a caller did, and a later span goes on with it */
 };
 
@@ -51,6 +52,7 @@ struct lx_spans_totals {
 	uint64_t begins;         /* calls (BEGIN) */
 	uint64_t closed_open;    /* spans ended as LX_ENDED_OPEN */
 	uint64_t closed_lost;    /* spans ended as LX_ENDED_LOST */
+	uint64_t points;         /* spans ended as LX_ENDED_POINT */
 	uint64_t closed_mode;    /* calls whose domain stopped recording */
 	uint64_t dropped_ends;   /* ends without a begin, but for those of calls that a mode has ended */
 	uint64_t words;          /* of packets: the one field that grows during the run, for those who show its progress */

@@ -9,7 +9,7 @@
  * buckets. One cache line each.
  */
 struct counter {
-	uint64_t calls, self, total, max;
+	uint64_t calls, self, total, max, points;
 	struct lx_histogram durations;
 } __attribute__((aligned(64)));
 
@@ -85,6 +85,10 @@ static inline __attribute__((always_inline)) void tally(struct lx_stats *stats, 
 		self += folded_below(span);
 	}
 	counter->calls += !span->resumed;
+	if (__builtin_expect(span->ended == LX_ENDED_POINT, 0)) {
+		counter->points += !span->resumed;
+		return;
+	}
 	counter->self += self;
 	counter->total += duration & ((uint64_t)span->recursive - 1); /* the outermost call only */
 	counter->max = duration > counter->max ? duration : counter->max;
@@ -142,6 +146,7 @@ static int add_counter(struct lx_stats *stats, struct lx_stat *stat, const struc
 	stats->called += !lx_stat_called(stat);
 	stat->calls += counter->calls;
 	stat->slices += lx_histogram_count(&counter->durations);
+	stat->points += counter->points;
 	stat->self += self;
 	stat->total += to_nearest_ns(stats->now, counter->total);
 	stat->max = max > stat->max ? max : stat->max;
@@ -230,7 +235,7 @@ static int end_process(void *context, struct lx_pass *pass)
 	int error = now->failed ? -ENOMEM : reserve(stats, pass->functions.count);
 
 	for (size_t id = 0; id <= now->lexgion_count && !error; id++)
-		if (now->counters[id].durations.count)
+		if (now->counters[id].durations.count || now->counters[id].points)
 			error = add_counter(stats, &stats->functions[pass->map[id]], &now->counters[id]);
 	if (!error)
 		add_rows(stats);

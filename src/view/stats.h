@@ -14,7 +14,8 @@
 struct lx_stat {
 	uint64_t calls;
 	uint64_t counted;         /* those of them that MONITORING counted */
-	uint64_t slices;          /* calls and resumptions that events tell of */
+	uint64_t slices;          /* calls and resumptions that events tell of, begin and end */
+	uint64_t points;          /* calls of which they tell one of these: they add no time */
 	uint64_t self, total, max; /* ns */
 	struct lx_histogram durations; /* of slices, ns */
 };
@@ -49,7 +50,7 @@ struct lx_stats {
 
 static inline bool lx_stat_called(const struct lx_stat *stat)
 {
-	return stat->slices || stat->counted;
+	return stat->slices || stat->counted || stat->points;
 }
 
 /* `stats` is zero but for pass and own. Returns 0 or -ENOMEM. Free it in both cases. */

@@ -3,7 +3,8 @@
 
 KIND: whole (one process that ended well: imports, recursion, a generator, C calls, a region, an exception, two threads),
 family (that one and a child that was killed, with losses), empty (no event), torn, standby (no event, as configured),
-monitoring (calls counted, not recorded), switched (MONITORING, then TRACING, then STANDBY while two threads are in calls).
+monitoring (calls counted, not recorded), onesided (events switched off, then on again), switched (MONITORING, then
+TRACING, then STANDBY while two threads are in calls).
 """
 
 import sys
@@ -213,12 +214,47 @@ def switched(run):
     process.end()
 
 
+ONE_SIDED = """[Python.default]
+    pysysmon_c_return = off
+[Lexgion(Python:Solver.step)]
+    pysysmon_py_return = off
+[Lexgion(Python:fib)]
+    pysysmon_py_start = off
+"""
+
+
+def onesided(run):
+    program = Program(run, 5_000_000)
+    process = program.process
+    define(program)
+    thread = Thread(program, 0, "MainThread")
+
+    def step(how):
+        thread.call("Solver.step", 20, lambda: thread.call("loads", 5), how=how)
+
+    def half():
+        step(None)
+        thread.event(mktrace.FUNCTION_END, "fib")
+        thread.event(mktrace.C_CALL_BEGIN, "len")
+
+    process.earlier_config(1, "/home/user/trace.conf", ONE_SIDED)
+    process.config("/home/user/trace.conf", ONE_SIDED.replace("off", "on"))
+    thread.event(mktrace.FUNCTION_BEGIN, "main")
+    for _ in range(3):
+        half()
+    process.journal(thread.ticks() + US, "reload /home/user/trace.conf")
+    thread.run(2)
+    step(mktrace.FUNCTION_END)
+    thread.run(5)
+    process.kill()
+
+
 def main(run, kind="whole"):
     if kind == "family":
         family(run)
     elif kind == "empty":
         Program(run, 5_000_000).process.end()
-    elif kind in ("standby", "monitoring", "switched"):
+    elif kind in ("standby", "monitoring", "onesided", "switched"):
         globals()[kind](run)
     else:
         program = whole(run)

@@ -231,6 +231,10 @@ class Process:
         with open(os.path.join(self.folder, "lextrace", "config"), "wb") as file:
             file.write((escape(path) if path else b"-") + b"\n" + as_bytes(text))
 
+    def earlier_config(self, number, path, text):
+        with open(os.path.join(self.folder, "lextrace", "config-%d" % number), "wb") as file:
+            file.write((escape(path) if path else b"-") + b"\n" + as_bytes(text))
+
     def stream(self, number):
         if number not in self.streams:
             self.streams[number] = Stream(self, number)

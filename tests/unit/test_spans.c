@@ -49,16 +49,21 @@ static void tell(void *context, const struct lx_process *process, const struct l
 	told->size += (size_t)snprintf(told->text + told->size, sizeof(told->text) - told->size,
 				       "%s%c%u[%d-%d %c%s%s %d]%s", told->size ? " " : "", 'a' - 1 + (int)span->lexgion,
 				       span->depth, (int)(span->begin - told->origin), (int)(span->end - told->origin),
-				       "ryusolm"[span->ended == LX_ENDED_RETURN ? 0 :
+				       "ryusolmp"[span->ended == LX_ENDED_RETURN ? 0 :
 						span->ended == LX_ENDED_YIELD  ? 1 :
 						span->ended == LX_ENDED_UNWIND ? 2 :
 						span->ended == LX_ENDED_SWITCH ? 3 :
 						span->ended == LX_ENDED_OPEN   ? 4 :
 						span->ended == LX_ENDED_LOST   ? 5 :
-										 6],
+						span->ended == LX_ENDED_MODE   ? 6 :
+										 7],
 				       span->resumed ? "*" : "", span->recursive ? "+" : "", (int)span->children,
 				       thread->number ? "T" : "");
 }
+
+/* What the configuration leaves out, from tick 0 and from another one on; NULL: nothing. By lexgion; [27] are all others. */
+static const uint8_t *left_out[2];
+static uint64_t left_out_from;
 
 /* Runs the streams that were made through lx_spans_run; the text is of the last call. */
 static const char *spans_of(const struct made *made, size_t count, struct lx_spans_totals *totals)
@@ -68,9 +73,14 @@ static const char *spans_of(const struct made *made, size_t count, struct lx_spa
 	struct lx_lexgion lexgions[27] = {{0}}; /* only their domains are looked at */
 	struct lx_stream streams[2] = {{0}};
 	struct lx_process process = {.streams = streams, .stream_count = count, .lexgions = lexgions, .lexgion_count = 27};
+	struct lx_sides sides[2] = {{0, left_out}, {left_out_from, left_out + 1}};
 	struct lx_state state = made_state(0);
 	struct lx_store store = {NULL};
 
+	if (left_out[0]) {
+		process.sides = sides;
+		process.side_count = left_out[1] ? 2 : 1;
+	}
 	for (unsigned i = 'n' - 'a' + 1; i < 27; i++)
 		lexgions[i].domain = LX_DOMAIN_USER;
 	memset(&told, 0, sizeof(told));
@@ -358,6 +368,53 @@ static void a_thread_goes_on_after_a_mode_in_another(void **state)
 	free(made[1].data);
 }
 
+static void one_sided_events_are_points(void **state)
+{
+	static const uint8_t no_end[28] = {[1] = LX_SIDE_NO_END, [15] = LX_SIDE_NO_END}; /* a and o */
+	static const uint8_t no_begin[28] = {[1] = LX_SIDE_NO_BEGIN};
+	struct lx_spans_totals totals;
+
+	(void)state;
+	left_out[0] = no_end;
+	check("(b (a (a (c )c (a )b [o", "a1[20-20 p 0] a1[30-30 p 0] c1[40-50 r 0] a1[60-60 p 0] b0[10-70 r 10] o0[80-80 p 0]",
+	      &totals);
+	assert_int_equal(totals.points, 4);
+	assert_int_equal(totals.begins, 6);
+	/* A generator's resumptions are no calls; what is killed in b is still open. */
+	check("(b (a ra ra", "a1[20-20 p 0] a1[30-30 p* 0] a1[40-40 p* 0] b0[10-40 o 0]", &totals);
+	left_out[0] = no_begin;
+	check("(b ya )a )b ua", "a1[20-20 p* 0] a1[30-30 p 0] b0[10-40 r 0] a0[50-50 p 0]", &totals);
+	assert_int_equal(totals.dropped_ends + totals.closed_lost, 0);
+	left_out[0] = NULL;
+}
+
+static void c_calls_go_by_their_caller(void **state)
+{
+	static const uint8_t bits[28] = {[1] = LX_SIDE_NO_END << LX_SIDE_C, [27] = LX_SIDE_NO_BEGIN << LX_SIDE_C};
+	struct lx_spans_totals totals;
+
+	(void)state;
+	left_out[0] = bits;
+	check("(a <c <c )a (b <c >c )b >d !c", "c1[20-20 p 0] c1[30-30 p 0] a0[10-40 r 0] c1[60-70 r 0] b0[50-80 r 10] "
+					       "d0[90-90 p 0] c0[100-100 p 0]", &totals);
+	assert_int_equal(totals.closed_lost, 0);
+	left_out[0] = NULL;
+}
+
+static void sides_change_with_the_configuration(void **state)
+{
+	static const uint8_t none[28] = {0}, no_end[28] = {[1] = LX_SIDE_NO_END};
+	struct lx_spans_totals totals;
+
+	(void)state;
+	left_out[0] = none;
+	left_out[1] = no_end;
+	left_out_from = START + 35;
+	/* The call that was open then has its end. */
+	check("(b (a (a (a )a )a (a )b", "a3[40-40 p+ 0] a2[30-50 r+ 0] a1[20-60 r 20] a1[70-70 p 0] b0[10-80 r 40]", &totals);
+	left_out[0] = left_out[1] = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +432,9 @@ int main(void)
 		cmocka_unit_test(calls_go_on_over_packets_and_gaps),
 		cmocka_unit_test(threads_follow_each_other_in_a_stream),
 		cmocka_unit_test(depth_has_no_limit),
+		cmocka_unit_test(one_sided_events_are_points),
+		cmocka_unit_test(c_calls_go_by_their_caller),
+		cmocka_unit_test(sides_change_with_the_configuration),
 		cmocka_unit_test(a_mode_ends_the_calls_of_its_domain),
 		cmocka_unit_test(calls_of_other_domains_go_on),
 		cmocka_unit_test(a_mode_ends_waiting_stacks),
