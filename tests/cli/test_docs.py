@@ -1,9 +1,12 @@
 """Every command and every Python example that README and docs show is run, on a program made for them."""
 
+import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,16 @@ def fail():
 run()
 """
 
+ENDLESS = """
+import time
+
+def turn():
+    time.sleep(0.01)
+
+while True:
+    turn()
+"""
+
 
 def blocks(page, language):
     return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / page).read_text(), re.S | re.M)
@@ -46,8 +59,7 @@ def commands():
     found = []
     for block in blocks("README.md", "(?:sh)?"):
         found += re.findall(r"^(lextrace .*?)(?:\s+#.*)?$", block, re.M) if "$ " not in block else []
-    for page in ["docs/cli.md"]:
-        found += re.findall(r"^  (lextrace .*?)(?:\s{2,}.*)?$", (ROOT / page).read_text(), re.M)
+    found += re.findall(r"^  (lextrace .*?)(?:\s{2,}.*)?$", (ROOT / "docs/cli.md").read_text(), re.M)
     return [command for command in dict.fromkeys(found) if "COMMAND" not in command]
 
 
@@ -63,12 +75,30 @@ def tools_on_path(folder):
     return env
 
 
+@contextlib.contextmanager
+def running(folder, env):
+    """A traced program that runs on, in the run folder `live`; gives its process."""
+    (folder / "endless.py").write_text(ENDLESS)
+    shutil.rmtree(folder / "live", ignore_errors=True)
+    process = subprocess.Popen(["lextrace", "run", "-q", "-o", "live", sys.executable, "endless.py"], cwd=folder,
+                               env=env)
+    try:
+        while b"endless.py" not in b"".join(one.read_bytes() for one in folder.glob("live/*/lextrace/lexgions")):
+            assert process.poll() is None
+            time.sleep(0.01)
+        yield process
+        time.sleep(0.1)
+        assert process.poll() is None, "the program goes on"
+    finally:
+        process.kill()
+        process.wait()
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """A folder with a program, its tests and some runs of it; gives a function that runs a shell's line there."""
     folder = tmp_path_factory.mktemp("docs")
     (folder / "app.py").write_text(APP)
-    (folder / "trace.conf").write_text("[Lexgion(Python).default]\n    max_num_traces = 100\n")
     (folder / "test_app.py").write_text("def test_nothing():\n    pass\n")
     env = tools_on_path(folder)
     for _ in range(4):
@@ -78,6 +108,7 @@ def place(tmp_path_factory):
         return subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=env, capture_output=True,
                               text=True, timeout=120, stdin=subprocess.DEVNULL)
 
+    run.folder, run.env = folder, env
     return run
 
 
@@ -87,7 +118,16 @@ def test_there_are_commands():
 
 @pytest.mark.parametrize("command", commands())
 def test_command(place, command):
-    done = place(command)
+    configuration = place.folder / "trace.conf"
+    if "-o trace.conf" in command:
+        configuration.unlink(missing_ok=True)
+    else:
+        configuration.write_text("[Lexgion(Python).default]\n    max_num_traces = 100\n")
+    if command.startswith("lextrace ctl"):  # which needs a program that runs
+        with running(place.folder, place.env) as process:
+            done = place(command.replace("4121", str(process.pid)).replace("lextrace-app-1", "live"))
+    else:
+        done = place(command)
     allowed = {0, -13, 141} if "| head" in command else {0}  # head may have gone before we were done
     assert done.returncode in allowed, done.stderr
     assert "Traceback" not in done.stderr
