@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cmd_config.h"
@@ -229,7 +230,9 @@ int lx_config_init(const struct lx_args *args, char **words, int count)
 		lx_error("cannot write %s: %s", path, strerror(errno));
 		status = LX_STATUS_FAILED;
 	}
-	if (file && status != LX_STATUS_OK)
+	struct stat what;
+
+	if (file && status != LX_STATUS_OK && lstat(path, &what) == 0 && S_ISREG(what.st_mode)) /* no half of a file is left */
 		unlink(path);
 	lx_trace_close(trace);
 	return status;

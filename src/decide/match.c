@@ -227,7 +227,7 @@ void lx_rules_index(struct lx_own_rules *rules)
 	for (size_t i = rules->rules.section_count; i-- > 0;) { /* so that a chain is in file order */
 		struct lx_section *section = rules->rules.sections[i];
 
-		if (section->kind != LX_SECTION_NAMED || section->strength == LX_NAME_PATTERN)
+		if (!section->pattern || section->strength == LX_NAME_PATTERN) /* no name, or a wrong one */
 			continue;
 		uint32_t *head = &rules->by_name[last_part_hash(section->pattern->name, section->pattern->name_size) &
 						 (rules->name_space - 1)];
@@ -236,8 +236,7 @@ void lx_rules_index(struct lx_own_rules *rules)
 		*head = (uint32_t)i + 1;
 	}
 	for (size_t i = 0; i < rules->rules.section_count; i++)
-		if (rules->rules.sections[i]->kind == LX_SECTION_NAMED &&
-		    rules->rules.sections[i]->strength == LX_NAME_PATTERN)
+		if (rules->rules.sections[i]->pattern && rules->rules.sections[i]->strength == LX_NAME_PATTERN)
 			rules->patterns[rules->pattern_count++] = (uint32_t)i;
 }
 

@@ -74,12 +74,11 @@ def run_here(tmp_path):
     return lambda *words: lx("run", *words, cwd=tmp_path, env=environment)
 
 
-def test_configuration_is_said_to_be_unread(run_here, tmp_path):
-    (tmp_path / "trace.conf").write_text("[Python.default]\n")
+def test_configuration(run_here, tmp_path):
+    (tmp_path / "trace.conf").write_text("[Python.default]\nspeed = 5\n")
     done = run_here("-c", "trace.conf", "sh", "-c", "echo begun >&2; exit 5")
     assert done.returncode == 5
-    assert done.stderr == ("lextrace: trace.conf: configuration files are not read by this version: everything is recorded\n"
-                           "begun\n")
+    assert done.stderr == (f"{tmp_path}/trace.conf:2:1: error: unknown key 'speed'\n    speed = 5\n    ^~~~~\nbegun\n")
     assert run_here("-c", "it's(1)", "true").stderr == (
         "lextrace: -c names a configuration file, it's(1) is none; for code: lextrace run python -c 'it'\\''s(1)'\n")
     done = run_here("-c", "nosuch.conf", "true")
