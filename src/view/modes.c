@@ -66,6 +66,17 @@ static int add(struct marks *marks, const struct lx_event *event)
 	return 0;
 }
 
+/* Most programs never leave TRACING, which is known without a look at their events. */
+static bool never_changed(const struct lx_process *process)
+{
+	if (process->state.magic != LX_STATE_MAGIC || process->journal_count)
+		return false;
+	for (uint32_t domain = 0; domain < LX_DOMAIN_LEXTRACE; domain++)
+		if (process->state.modes[domain] != LX_MODE_TRACING)
+			return false;
+	return true;
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct lx_mode_mark *x = a, *y = b;
@@ -80,7 +91,7 @@ int lx_modes_find(const struct lx_process *process, struct lx_mode_mark **list, 
 	struct marks marks = {0};
 	int error = 0;
 
-	for (size_t i = 0; i < process->stream_count; i++) {
+	for (size_t i = 0; i < process->stream_count && !never_changed(process); i++) {
 		const struct lx_stream *stream = &process->streams[i];
 
 		for (size_t n = 0; n < stream->packet_count && !error; n++) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/counted.h"
+
 /*
  * Sums of one lexgion of the process under way, in its ticks: the hot loop converts nothing but what it sorts into
  * buckets. One cache line each.
@@ -25,6 +27,7 @@ struct lx_stats_process {
 	struct thread_counter *thread_counter;
 	uint64_t scale;           /* ns a tick, 2^32 times */
 	uint64_t folded, outside; /* ticks */
+	struct lx_counted counted;
 	bool failed;
 };
 
@@ -71,6 +74,8 @@ static inline __attribute__((always_inline)) void tally(struct lx_stats *stats, 
 		now->thread_counter = &now->threads[thread->number];
 	}
 	now->thread_counter->calls += !span->resumed;
+	if (__builtin_expect(span->end > now->counted.from, 0))
+		lx_counted_leave(&now->counted, thread, span);
 	if (!span->parent) {
 		now->thread_counter->busy += duration;
 		now->thread_counter->last = span->end;
@@ -121,7 +126,7 @@ static int begin_process(void *context, struct lx_pass *pass)
 	if (now->counters)
 		memset(now->counters, 0, (process->lexgion_count + 1) * sizeof(*now->counters));
 	now->threads = calloc(process->thread_count + 1, sizeof(*now->threads));
-	return now->counters && now->threads ? 0 : -ENOMEM;
+	return now->counters && now->threads ? lx_counted_init(&now->counted, process) : -ENOMEM;
 }
 
 static int reserve(struct lx_stats *stats, uint32_t count)
@@ -181,6 +186,20 @@ static void add_row(struct lx_stats *stats, const struct lx_row *row)
 	stats->self += self;
 }
 
+/* Time that rows tell of as well. With `own` it may stand in a caller's line, or in none: there it stays. */
+static void take_counted(void *context, uint32_t thread, uint32_t lexgion, uint64_t ticks)
+{
+	struct lx_stats *stats = context;
+	struct lx_stats_process *now = stats->now;
+	struct counter *counter = &now->counters[lexgion < now->lexgion_count ? lexgion : now->lexgion_count];
+	struct thread_counter *of_thread = &now->threads[thread];
+
+	if (stats->own)
+		return;
+	counter->self -= ticks < counter->self ? ticks : counter->self;
+	of_thread->busy -= ticks < of_thread->busy ? ticks : of_thread->busy;
+}
+
 static void add_rows(struct lx_stats *stats)
 {
 	const struct lx_process *process = stats->pass->process;
@@ -223,6 +242,7 @@ static void free_process(struct lx_stats_process *now)
 {
 	for (size_t id = 0; now->counters && id <= now->lexgion_count; id++)
 		lx_histogram_free(&now->counters[id].durations);
+	lx_counted_free(&now->counted);
 	free(now->counters);
 	free(now->threads);
 	*now = (struct lx_stats_process){ 0 };
@@ -234,6 +254,8 @@ static int end_process(void *context, struct lx_pass *pass)
 	struct lx_stats_process *now = stats->now;
 	int error = now->failed ? -ENOMEM : reserve(stats, pass->functions.count);
 
+	if (!error)
+		error = lx_counted_finish(&now->counted, pass->process, take_counted, stats);
 	for (size_t id = 0; id <= now->lexgion_count && !error; id++)
 		if (now->counters[id].durations.count || now->counters[id].points)
 			error = add_counter(stats, &stats->functions[pass->map[id]], &now->counters[id]);

@@ -204,7 +204,7 @@ def test_json_is_json(place, words, kind):
 
 def documented_keys():
     text = (HERE.parents[1] / "docs" / "json.md").read_text(encoding="utf-8")
-    return set(re.findall(r"`([a-z0-9_]+)`", text))
+    return set(re.findall(r"`([A-Za-z0-9_]+)`", text))
 
 
 def keys_of(value):
