@@ -55,6 +55,22 @@ static void set_met(const struct lx_meter *meter, struct lx_count *count, bool m
 	count->met = met;
 }
 
+#define LOOK_EVERY 64u /* calls beyond a cap between two looks whether all threads are beyond it */
+
+/* The next call that is recorded, or needs a look. */
+static void look_next(const struct lx_meter *meter, struct lx_count *count)
+{
+	const struct lx_window *window = &meter->window;
+	uint64_t seen = count->row->seen, past = seen > window->starts_at ? seen - window->starts_at : 0;
+
+	if (!count->in_set || window->timeout > 0)
+		count->look_at = 0;
+	else if (count->used_up)
+		count->look_at = seen + LOOK_EVERY;
+	else
+		count->look_at = window->starts_at + (past / window->rate + 1) * window->rate;
+}
+
 /* What holds for this thread, after the rules, the modes or its number have changed. */
 static void look_again(struct lx_thread *thread, struct lx_meter *meter, struct lx_count *count, uint32_t domain)
 {
@@ -82,6 +98,7 @@ static void look_again(struct lx_thread *thread, struct lx_meter *meter, struct 
 	if (!over)
 		count->row->ended = 0;
 	set_met(meter, count, count->in_set && lx_window_is_finite(&meter->window) && !count->row->ended);
+	look_next(meter, count);
 	lx_unlock();
 }
 
@@ -159,8 +176,10 @@ static bool admit(struct lx_thread *thread, struct lx_meter *meter, struct lx_co
 
 	(void)thread;
 	row->seen++;
-	if (count->used_up)
+	if (count->used_up) {
+		count->look_at = row->seen + LOOK_EVERY;
 		return false;
+	}
 	if (window->timeout > 0 && is_over(row, window, lx_ticks())) {
 		end_window(meter, count, domain);
 		return false;
@@ -168,6 +187,7 @@ static bool admit(struct lx_thread *thread, struct lx_meter *meter, struct lx_co
 	if (row->seen <= window->starts_at || (row->seen - window->starts_at) % window->rate != 0)
 		return false;
 	row->recorded++;
+	count->look_at = window->timeout > 0 ? 0 : row->seen + window->rate;
 	if (!row->opened)
 		row->opened = lx_ticks();
 	*last = window->max_traces >= 0 && row->recorded >= (uint64_t)window->max_traces;

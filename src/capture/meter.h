@@ -72,6 +72,43 @@ static inline void lx_quiet_begin(struct lx_thread *thread, const void *key, uin
 	lx_call_begin_marked(thread, &call, false);
 }
 
+/* The plan of a function under a window, and nothing else. */
+static inline bool lx_plan_is_metered(uint32_t plan)
+{
+	return (plan & ~LX_PLAN_C) == LX_PLAN_SLOW;
+}
+
+/* Most calls under a rate, or beyond a cap, end here: opened as quiet. False: ask lx_metered_begin. */
+static inline bool lx_metered_skip(struct lx_thread *thread, const void *key, uint32_t word)
+{
+	uint32_t id = LX_LEXGION_ID(word);
+
+	if (id >= thread->count_space)
+		return false;
+	const struct lx_count *count = &thread->counts[id];
+
+	if (count->generation != lx_generation || count->row->seen + 1 >= count->look_at ||
+	    thread->stack.top == thread->stack.limit)
+		return false;
+	count->row->seen++;
+	struct lx_call *call = thread->stack.top++;
+
+	call->key = key;
+	call->word = word;
+	call->kind = LX_MARKED + LX_EV_FUNCTION_BEGIN;
+	call->marks = LX_CALL_QUIET;
+	return true;
+}
+
+/* The innermost call is this one and quiet: it has ended. */
+static inline bool lx_quiet_end(struct lx_thread *thread, const void *key, uint64_t begin_kinds)
+{
+	if (!lx_call_is_top(thread, key, begin_kinds << LX_MARKED) || thread->stack.top[-1].marks != LX_CALL_QUIET)
+		return false;
+	thread->stack.top--;
+	return true;
+}
+
 /* ---- Threads that may record ---- */
 
 /* Living threads that have run Python and are in the domain's set; and a number that changes with them. */

@@ -162,6 +162,8 @@ bool lx_python_begin(struct lx_thread *thread, PyCodeObject *code, const void *k
 bool lx_python_end(struct lx_thread *thread, const PyCodeObject *code, const void *key, const void *frame, uint32_t kind);
 /* A C call begins: `key` for the C call, `caller` for the call it is made from. As above. */
 bool lx_python_c_begin(struct lx_thread *thread, PyCodeObject *code, const void *caller, const void *key, PyObject *callable);
+/* Whether no thread wants C calls from this code any more. */
+bool lx_python_c_unwanted(struct lx_thread *thread, const PyCodeObject *code);
 /* A session begins, or a child was forked: suspended calls belong to what was before. */
 void lx_suspended_forget(void);
 

@@ -286,3 +286,12 @@ bool lx_python_c_begin(struct lx_thread *thread, PyCodeObject *code, const void 
 	lx_quiet_begin(thread, key, found.word, LX_EV_C_CALL_BEGIN);
 	return false;
 }
+
+bool lx_python_c_unwanted(struct lx_thread *thread, const PyCodeObject *code)
+{
+	const struct lx_code_entry found = lx_code_known(code);
+
+	if (!found.code || found.plan & LX_PLAN_UNDECIDED)
+		return false;
+	return !(found.plan & LX_PLAN_C) || (found.plan & LX_PLAN_SLOW && lx_meter_is_done(thread, LX_LEXGION_ID(found.word)));
+}

@@ -72,6 +72,14 @@ static inline bool is_only_counted(const struct lx_thread *thread, const struct 
 	       (entry->plan & ~LX_PLAN_C) == (LX_PLAN_SLOW | LX_PLAN_COUNT);
 }
 
+/* Not recorded under its window, as most calls under a rate. */
+static inline bool is_skipped(struct lx_thread *thread, const struct lx_code_entry *entry, PyObject *code)
+{
+	return lx_likely((PyObject *)entry->code == code && !thread->special) && lx_plan_is_metered(entry->plan) &&
+	       !(((PyCodeObject *)code)->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) &&
+	       lx_metered_skip(thread, code, entry->word);
+}
+
 HOOK(on_start)
 {
 	struct lx_thread *thread = lx_hook_enter();
@@ -83,7 +91,7 @@ HOOK(on_start)
 			lx_call_begin(thread, args[0], entry->word, LX_EV_FUNCTION_BEGIN);
 		else if (is_only_counted(thread, entry, args[0]))
 			lx_counted_begin(thread, args[0], entry->word, LX_EV_FUNCTION_BEGIN);
-		else
+		else if (!is_skipped(thread, entry, args[0]))
 			return begin_slow(thread, args[0], LX_EV_FUNCTION_BEGIN);
 		lx_hook_leave(thread);
 	}
@@ -139,9 +147,10 @@ HOOK(on_return)
 	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {
-		if (!lx_likely(lx_call_is_top(thread, args[0], LX_FUNCTION_KINDS)) && !is_counted(thread, args[0]))
+		if (lx_likely(lx_call_is_top(thread, args[0], LX_FUNCTION_KINDS)) || is_counted(thread, args[0]))
+			lx_call_end(thread, args[0], LX_FUNCTION_KINDS, LX_EV_FUNCTION_END);
+		else if (!lx_quiet_end(thread, args[0], LX_FUNCTION_KINDS))
 			return end_slow(thread, args[0], LX_EV_FUNCTION_END);
-		lx_call_end(thread, args[0], LX_FUNCTION_KINDS, LX_EV_FUNCTION_END);
 		lx_hook_leave(thread);
 	}
 	Py_RETURN_NONE;
@@ -198,12 +207,28 @@ HOOK(on_unwind)
 	Py_RETURN_NONE;
 }
 
+/* False: its C calls are wanted for now. */
+static inline bool may_be_unwanted(const struct lx_thread *thread, const struct lx_code_entry *entry, PyObject *code)
+{
+	uint32_t id = LX_LEXGION_ID(entry->word);
+
+	if ((PyObject *)entry->code != code || !(entry->plan & LX_PLAN_C))
+		return true;
+	return entry->plan & LX_PLAN_SLOW && id < thread->count_space && thread->counts[id].used_up;
+}
+
 HOOK(on_call)
 {
 	PyObject *callable = args[2];
 
-	if (!lx_is_c_function(callable) && lx_is_python_function(callable)) /* has events of its own */
-		Py_RETURN_NONE;
+	if (!lx_is_c_function(callable) && lx_is_python_function(callable)) { /* has events of its own */
+		struct lx_thread *self = lx_thread_self;
+		bool done = self && !self->busy && may_be_unwanted(self, lx_code_likely(args[0]), args[0]) &&
+			    lx_python_c_unwanted(self, (PyCodeObject *)args[0]);
+
+		disabled |= done;
+		return Py_NewRef(done ? disable : Py_None);
+	}
 	struct lx_thread *thread = lx_hook_enter();
 
 	if (lx_likely(thread != NULL)) {

@@ -112,7 +112,9 @@ static void function_begins(struct lx_thread *thread, PyFrameObject *frame, PyCo
 
 	if (lx_likely(entry->code == code && !((entry->plan & LX_PLAN_SLOW) | thread->special)))
 		lx_call_begin(thread, frame, entry->word, kind);
-	else
+	else if (entry->code != code || thread->special || !lx_plan_is_metered(entry->plan) ||
+		 code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR) ||
+		 !lx_metered_skip(thread, frame, entry->word))
 		lx_python_begin(thread, code, frame, frame, kind);
 	if (lx_unlikely(kind == LX_EV_FUNCTION_RESUME && lx_regions_suspended))
 		lx_regions_resume(thread, frame);
@@ -128,7 +130,7 @@ static void function_ends(struct lx_thread *thread, PyFrameObject *frame, const 
 
 	if (lx_likely(lx_call_is_top(thread, frame, LX_FUNCTION_KINDS)))
 		lx_call_end(thread, frame, LX_FUNCTION_KINDS, kind);
-	else
+	else if (!lx_quiet_end(thread, frame, LX_FUNCTION_KINDS))
 		lx_python_end(thread, code, frame, frame, kind);
 }
 

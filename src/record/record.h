@@ -62,6 +62,7 @@ struct lx_count {
 	uint8_t met;            /* its window counts among the open ones of its group */
 	uint8_t switches;       /* the first event switches of the domain, in force here */
 	uint32_t next;          /* another lexgion that the thread has a row of; 0: none */
+	uint64_t look_at;       /* calls below this one (row->seen) are not recorded, and nothing else is to be done */
 };
 
 struct lx_thread {
