@@ -135,19 +135,36 @@ static void say_change(const struct lx_info *info, const struct lx_process *proc
 	lx_info_fact(info, "change", text, true);
 }
 
+/* An action without a domain changes all of them, also those that the program knows nothing of. */
+static bool is_shown(const struct lx_process *process, const struct lx_journal_line *line)
+{
+	for (uint32_t domain = 0; domain < LX_DOMAIN_LEXTRACE; domain++) {
+		size_t size = strlen(lx_domain_name(domain));
+
+		if (strncmp(line->text, "mode ", 5) == 0 && strncmp(line->text + 5, lx_domain_name(domain), size) == 0 &&
+		    line->text[5 + size] == ' ')
+			return is_worth_saying(process, domain);
+	}
+	return true;
+}
+
 static void say_changes(const struct lx_info *info)
 {
 	const struct lx_trace *trace = info->pass.trace;
 	size_t lines = 0, processes = 0, shown = 0;
 	char text[LX_NUMBER_SIZE + 32], number[LX_NUMBER_SIZE];
 
-	for (size_t i = 0; i < trace->process_count; i++) {
-		lines += trace->processes[i].journal_count;
-		processes += trace->processes[i].journal_count > 0;
-	}
 	for (size_t i = 0; i < trace->process_count; i++)
-		for (size_t n = 0; n < trace->processes[i].journal_count && shown < CHANGES_MAX; n++, shown++)
-			say_change(info, &trace->processes[i], &trace->processes[i].journal[n], processes > 1);
+		processes += trace->processes[i].journal_count > 0;
+	for (size_t i = 0; i < trace->process_count; i++) {
+		for (size_t n = 0; n < trace->processes[i].journal_count; n++) {
+			if (!is_shown(&trace->processes[i], &trace->processes[i].journal[n]))
+				continue;
+			if (lines++ < CHANGES_MAX)
+				say_change(info, &trace->processes[i], &trace->processes[i].journal[n], processes > 1);
+		}
+	}
+	shown = lines < CHANGES_MAX ? lines : CHANGES_MAX;
 	if (shown == lines)
 		return;
 	lx_format_count(number, sizeof(number), lines - shown);

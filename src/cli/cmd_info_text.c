@@ -22,6 +22,8 @@ double lx_info_duration(const struct lx_process *process)
 	uint64_t from = state->start.ticks ? state->start.ticks : process->first;
 	uint64_t to = state->end.ticks > from ? state->end.ticks : process->last;
 
+	if (!state->end.ticks && process->row_count && from + lx_process_counted(process) > to)
+		to = from + lx_process_counted(process);
 	return to > from ? (double)(to - from) * process->ns_per_tick : 0;
 }
 

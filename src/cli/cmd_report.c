@@ -164,7 +164,12 @@ const struct lx_command lx_cmd_report = {
 		"end; its calls are the beginnings, its p99 and max are of slices. Percentiles are exact to 3 %, all else is "
 		"exact.\n"
 		"\n"
-		"Lost events and what the reader made good are said above the table.",
+		"Calls that MONITORING counted stand in the table like others: of them calls, self and total are known, not the "
+		"time of a single one (-), nor who called whom (--tree, --callers and --callees leave them out). Calls of which "
+		"the configuration records one event only have no time (-).\n"
+		"\n"
+		"Lost events, what the reader made good, and sections of the configuration that matched nothing are said above "
+		"the table.",
 	.examples =
 		"lextrace report\tthe newest run here, by self time\n"
 		"lextrace report -s total -n 40 lextrace-app-2\tmore of another one\n"

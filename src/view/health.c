@@ -82,29 +82,30 @@ static void add_totals(struct lx_health *health, const struct lx_process *proces
 	}
 }
 
-/* Returns the busiest thread's time in counted calls, in ticks. */
-static uint64_t add_rows(struct lx_health *health, const struct lx_pass *pass, const struct lx_process *process)
+static void add_rows(struct lx_health *health, const struct lx_pass *pass, const struct lx_process *process)
+{
+	for (size_t i = 0; i < process->row_count; i++)
+		if (process->rows[i].calls && lx_pass_has_thread(pass, &process->threads[process->rows[i].thread]))
+			health->counted += process->rows[i].calls;
+	health->bounded += process->state.bounded;
+}
+
+uint64_t lx_process_counted(const struct lx_process *process)
 {
 	uint64_t *busy = calloc(process->thread_count + 1, sizeof(*busy)), most = 0;
 
-	for (size_t i = 0; i < process->row_count; i++) {
-		const struct lx_row *row = &process->rows[i];
+	for (size_t i = 0; busy && i < process->row_count; i++) {
+		uint64_t *now = &busy[process->rows[i].thread];
 
-		if (!row->calls || !lx_pass_has_thread(pass, &process->threads[row->thread]))
-			continue;
-		health->counted += row->calls;
-		if (busy && (busy[row->thread] += row->exclusive) > most)
-			most = busy[row->thread];
+		*now += process->rows[i].exclusive;
+		most = *now > most ? *now : most;
 	}
 	free(busy);
 	return most;
 }
 
-/*
- * A process starts before its first event and ends after its last one; a killed one left no end, but lasted at least as long
- * as a thread was `busy` in it.
- */
-static void add_duration(const struct lx_process *process, uint64_t busy, uint64_t *start, uint64_t *end)
+/* A process starts before its first event and ends after its last one; a killed one left no end. */
+static void add_duration(const struct lx_process *process, uint64_t *start, uint64_t *end)
 {
 	const struct lx_state *state = &process->state;
 	uint64_t first = lx_real_ns(process, process->first), last = lx_real_ns(process, process->last);
@@ -113,8 +114,11 @@ static void add_duration(const struct lx_process *process, uint64_t busy, uint64
 		first = state->start.realtime;
 	if (state->end.realtime > last)
 		last = state->end.realtime;
-	if (!state->end.realtime && state->start.ticks && lx_real_ns(process, state->start.ticks + busy) > last)
-		last = lx_real_ns(process, state->start.ticks + busy);
+	if (!state->end.realtime && state->start.ticks && process->row_count) {
+		uint64_t counted = lx_real_ns(process, state->start.ticks + lx_process_counted(process));
+
+		last = counted > last ? counted : last;
+	}
 	*start = first < *start ? first : *start;
 	*end = last > *end ? last : *end;
 }
@@ -134,8 +138,8 @@ void lx_health_check(struct lx_health *health, const struct lx_pass *pass)
 			continue;
 		}
 		health->processes++;
-		add_duration(process, add_rows(health, pass, process), &start, &end);
-		health->bounded += process->state.bounded;
+		add_duration(process, &start, &end);
+		add_rows(health, pass, process);
 		health->killed += process->killed;
 		health->running += process->running;
 		for (size_t number = 0; number < process->thread_count; number++)

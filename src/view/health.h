@@ -24,6 +24,9 @@ struct lx_health {
 	bool complete;                     /* nothing is missing and nothing was guessed but ends at the last event */
 };
 
+/* Ticks that the busiest thread spent in counted calls: a process that left no end lasted as long at least. */
+uint64_t lx_process_counted(const struct lx_process *process);
+
 /* After a pass. */
 void lx_health_check(struct lx_health *health, const struct lx_pass *pass);
 
