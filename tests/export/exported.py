@@ -13,6 +13,7 @@ import lextrace_tools as tools
 
 Slice = namedtuple("Slice", "name begin end depth ended")
 ENDED = {"SUSPEND": "yield", "UNWIND": "exception", "END": None}
+MOMENT = "lost |[A-Z][A-Za-z]+ [A-Z]+$"  # of a process: losses, or a domain that stops recording
 FORMATS = ["perfetto", "chrome", "pfw", "speedscope", "folded", "pstats"]
 
 
@@ -216,7 +217,7 @@ def read_perfetto(path):
                     ended = state["values"][annotation.string_value_iid].str.decode()
                 stack.end(state["now"], ended)
             else:
-                assert event.type == kinds.TYPE_INSTANT and event.name.startswith("lost ")
+                assert event.type == kinds.TYPE_INSTANT and re.match(MOMENT, event.name)
     result = {}
     for track, stack in stacks.items():
         assert not stack.open
@@ -247,7 +248,7 @@ def read_chrome(path):
         elif event["ph"] == "E":
             stacks[key].end(at, event.get("args", {}).get("ended"))
         else:
-            assert event["ph"] == "i" and event["name"].startswith("lost ")
+            assert event["ph"] == "i" and re.match(MOMENT, event["name"])
     assert not any(stack.open for stack in stacks.values())
     assert all(pid in processes for pid, _ in stacks)
     return {(pid, names[pid, tid]): stack.slices for (pid, tid), stack in stacks.items()}

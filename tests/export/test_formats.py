@@ -427,6 +427,62 @@ def test_losses_are_said(made, tmp_path):
     assert "1204 events lost" in exported.strict_json((tmp_path / "out.speedscope").read_bytes())["name"]
 
 
+def switched(made):
+    """Thread 1 is in f, and in a region in it, when the main thread sees Python go to STANDBY at 500."""
+    made.thread(1, "Worker", stream=1)
+    made.begin(100, "f")
+    made.event(200, mktrace.REGION_BEGIN, "r", "", 0, domain=mktrace.USER)
+    made.begin(300, "g")
+    made.event(900, mktrace.REGION_END, "r", "", 0)
+    made.thread(0)
+    made.event(200, mktrace.IMPORT_BEGIN, "json", "", 0, flags=mktrace.FLAG_IMPORT)
+    made.event(400, mktrace.IMPORT_END, "json", "", 0)
+    made.stream.event(made.ticks(500), mktrace.MODE, mktrace.PYTHON | mktrace.STANDBY << 16)
+    made.process.modes[0] = mktrace.STANDBY
+    made.process.end()
+    return made.path
+
+
+def test_a_mode_ends_calls_in_every_thread(made, tmp_path):
+    run = switched(made)
+    for name, reader in exported.READERS.items():
+        path = tmp_path / ("out." + name)
+        exported.export(run, path, "--to", name)
+        found = reader(path)
+        (main,) = [slices for (_, thread), slices in found.items() if "Main" in thread]
+        (worker,) = [slices for (_, thread), slices in found.items() if "Worker" in thread]
+        assert [one.name for one in main] == ["import json"], name
+        assert [(one.name, one.end - one.begin, one.depth) for one in worker] == [
+            ("f", 400, 0), ("r", 300, 1), ("g", 200, 2), ("r", 400, 0)], name
+        if name != "speedscope":
+            assert [one.ended for one in worker] == ["mode", "mode", "mode", None], name
+    exported.export(run, tmp_path / "out.pfw")
+    (mark,) = [line for line in exported.pfw_lines(tmp_path / "out.pfw") if line["name"] == "mode"]
+    assert (mark["args"]["domain"], mark["args"]["mode"]) == ("Python", "STANDBY")
+    chrome = exported.strict_json((tmp_path / "out.chrome").read_bytes())
+    assert [event["name"] for event in chrome["traceEvents"] if event["ph"] == "i"] == ["Python STANDBY"]
+    assert b"Python STANDBY" in (tmp_path / "out.perfetto").read_bytes()
+    exported.export(run, tmp_path / "out.folded")
+    assert sum(exported.read_folded(tmp_path / "out.folded").values()) == 200 + 400 + 400
+
+
+def test_counted_calls_go_to_pstats(made, tmp_path):
+    place = made.place("f", "app.py", 3)
+    made.process.row(0, place, 1000, made.ticks(500) - made.process.start, made.ticks(300) - made.process.start)
+    made.process.name_thread(0, PID, "MainThread")
+    made.process.end()
+    for name in exported.FORMATS[:-1]:
+        done = exported.export(made.path, tmp_path / "none", "--to", name, check=False)
+        assert done.returncode == 1 and done.said == [
+            "lextrace: made: its calls were counted (MONITORING), not recorded: only --to pstats takes that"]
+        assert not (tmp_path / "none").exists()
+    exported.export(made.path, tmp_path / "out.pstats")
+    assert marshal.loads((tmp_path / "out.pstats").read_bytes()) == {
+        ("app.py", 3, "f"): (1000, 1000, near(300), near(500), {})}
+    exported.export(made.path, tmp_path / "other.pstats", "--thread", "0")
+    assert (tmp_path / "other.pstats").read_bytes() == (tmp_path / "out.pstats").read_bytes()
+
+
 def test_filters(tmp_path):
     run = tmp_path / "run"
     mktrace.main([str(run), "--processes", "2", "--threads", "3", "--calls", "20"])
