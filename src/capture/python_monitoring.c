@@ -40,6 +40,8 @@ static void leave(struct lx_thread *thread)
 /* Leaves a hook of an event that may be disabled for its place. */
 static PyObject *leave_place(struct lx_thread *thread, bool done)
 {
+	if (__atomic_load_n(lx_attention, __ATOMIC_RELAXED) & LX_ATTENTION_WORK)
+		done = false; /* what is done now may want the place again */
 	leave(thread);
 	disabled |= done;
 	return Py_NewRef(done ? disable : Py_None);
