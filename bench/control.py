@@ -1,9 +1,7 @@
 """The rows on configurations: what a configuration leaves out must cost nothing."""
-import shutil
-
 import contest
 from contest import middle
-from rows import Row, calls_of, report_of
+from rows import Row, calls_of, recorded
 
 RATIO = 1.02  # what can't be told from the untraced program
 SCALE = 2     # of these workloads: a ratio of 1.02 needs some length
@@ -44,15 +42,6 @@ def rounds_of(runner, commands, rounds, scale, warm=None):
             if number:
                 found[label].append(outcome)
     return found
-
-
-def recorded(runner, label, command, scale, warm=None):
-    """What the command records, as `lextrace report --json` says it."""
-    keep = runner.work / "recorded"
-    runner.sound(label, command, scale=scale, keep=keep, warm=warm)
-    report = report_of(keep / "trace")
-    shutil.rmtree(keep)
-    return report
 
 
 def python_calls(report):

@@ -45,12 +45,10 @@ def functions(runner, bench, workloads, rounds, peer_rounds):
 
 
 def monitoring(runner, bench, name, found, calls):
-    keep = runner.work / "monitoring"
-    runner.sound("MONITORING", contest.monitoring(bench, name), keep=keep)
-    report = report_of(keep / "trace")
-    if not report["calls"] >= calls:
-        raise SystemExit("bench: MONITORING kept %d of %d calls of %s" % (report["calls"], calls, name))
-    shutil.rmtree(keep)
+    kept = [recorded(runner, label, command)["calls"] for label, command in
+            (("a trace", contest.ours(bench, name)), ("MONITORING", contest.monitoring(bench, name)))]
+    if kept[0] != kept[1]:
+        raise SystemExit("bench: of %s a trace has %d calls, MONITORING %d" % (name, *kept))
     mine, floor = added(found, "MONITORING", calls), added(found, "full floor", calls)
     ratio = middle([one / other for one, other in zip(mine, floor)])
     row = Row(bench.minor, "%s: added to a call in MONITORING" % name, "ns", middle(mine), floor=middle(floor),
@@ -89,6 +87,15 @@ def start_up(runner, bench, rounds):
 
 def report_of(folder):
     return json.loads(subprocess.run([LEXTRACE, "report", "--json", str(folder)], capture_output=True, check=True).stdout)
+
+
+def recorded(runner, label, command, scale=None, warm=None):
+    """What the command records, as `lextrace report --json` says it."""
+    keep = runner.work / "recorded"
+    runner.sound(label, command, scale=scale, keep=keep, warm=warm)
+    report = report_of(keep / "trace")
+    shutil.rmtree(keep)
+    return report
 
 
 def calls_of(report, name):
