@@ -89,6 +89,13 @@ static int copy_side_files(const char *chunk)
 		snprintf(to, sizeof(to), "%s/lextrace/%s", chunk, names[i]);
 		error = copy_file(from, to, UINT64_MAX);
 	}
+	for (unsigned n = 1; !error; n++) {
+		snprintf(from, sizeof(from), "%s/lextrace/config-%u", lx_session.folder, n);
+		snprintf(to, sizeof(to), "%s/lextrace/config-%u", chunk, n);
+		if (access(from, F_OK) != 0)
+			break;
+		error = copy_file(from, to, UINT64_MAX);
+	}
 	return error;
 }
 

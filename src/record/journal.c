@@ -113,6 +113,25 @@ const char *lx_config_path(void)
 	return config_path[0] ? config_path : NULL;
 }
 
+#define FORMER_MAX 1000 /* a program may be reloaded without end */
+
+/* The configuration before stays beside the new one: readers need it for the time before. */
+static void keep_former(const char *config)
+{
+	char former[LX_PATH_SIZE + 48];
+	static unsigned number;
+	static uint32_t epoch;
+
+	if (epoch != lx_session.epoch) {
+		epoch = lx_session.epoch;
+		number = 0;
+	}
+	if (access(config, F_OK) != 0 || number >= FORMER_MAX)
+		return;
+	snprintf(former, sizeof(former), "%s-%u", config, ++number);
+	rename(config, former);
+}
+
 void lx_config_keep(const char *path, const char *text, size_t size)
 {
 	snprintf(config_path, sizeof(config_path), "%s", path ? path : "");
@@ -122,6 +141,7 @@ void lx_config_keep(const char *path, const char *text, size_t size)
 	lx_lock();
 	if (lx_session.active && !lx_session.forked) {
 		snprintf(target, sizeof(target), "%s/lextrace/config", lx_session.folder);
+		keep_former(target);
 		snprintf(temporary, sizeof(temporary), "%s/lextrace/config.new", lx_session.folder);
 		lx_file_replace(target, temporary, produce_config, &kept);
 	}
