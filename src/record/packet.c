@@ -140,6 +140,9 @@ static void enlarge(struct lx_slot *slot)
 static bool forget_calls(struct lx_thread *thread, uint32_t kind)
 {
 	enum lx_role role = roles[kind];
+
+	__atomic_fetch_and(&thread->special, ~LX_THREAD_RENEW, __ATOMIC_RELAXED);
+	lx_counts_drop(thread);
 	bool begins = role == LX_ROLE_BEGIN || role == LX_ROLE_RESUME;
 
 	if (begins && thread->stack.top > thread->stack.base) {
@@ -166,7 +169,7 @@ static bool make_room(struct lx_thread *thread, uint32_t kind, uint64_t ticks)
 		return false;
 	}
 	if (!thread->slot || thread->epoch != lx_session.epoch) {
-		if (thread->epoch != lx_session.epoch && !forget_calls(thread, kind))
+		if (thread->special & LX_THREAD_RENEW && !forget_calls(thread, kind))
 			return false;
 		if (lx_thread_attach(thread, &loss) != 0) {
 			lx_loss_count(NULL, loss, 1, ticks);
