@@ -24,6 +24,7 @@ static size_t error_count;
 #define SAID_MAX 8 /* lines on stderr about the configuration, in all */
 static uint32_t errors_said[SAID_MAX]; /* hashes: each is said once */
 static size_t errors_said_count;
+static bool checked_at_exit;
 
 const char *lx_control_error(void)
 {
@@ -32,10 +33,21 @@ const char *lx_control_error(void)
 
 /* ---- Reading ---- */
 
+/* The configuration's path as people write it: relative to where the program started, if it is below. */
+static const char *shown_path(void)
+{
+	const char *folder = lx_start_folder();
+	size_t size = strlen(folder);
+
+	if (!path)
+		return "configuration";
+	return size > 1 && strncmp(path, folder, size) == 0 && path[size] == '/' ? path + size + 1 : path;
+}
+
 /* Keeps the first error. */
 static void on_message(void *context, const struct lx_message *message)
 {
-	const char *source = message->source ? message->source : path ? path : "configuration";
+	const char *source = message->source ? message->source : shown_path();
 
 	(void)context;
 	if (!message->error || error_count++ > 0)
@@ -126,7 +138,7 @@ int lx_control_start(const char *config, bool c_calls)
 		return -ENOMEM;
 	}
 	if (error)
-		snprintf(error_text, sizeof(error_text), "%s: %s; the defaults hold", path,
+		snprintf(error_text, sizeof(error_text), "%s: %s; the defaults hold", shown_path(),
 			 error == -EISDIR ? "is a folder" : strerror(-error));
 	free(text.bytes);
 	text = file;
@@ -163,7 +175,7 @@ static void say_error(const char *what)
 		return;
 	lx_note("%s", error_text);
 	if (more)
-		lx_say("%s (and %zu more: lextrace config check %s)", error_text, more, path);
+		lx_say("%s (and %zu more: lextrace config check %s)", error_text, more, shown_path());
 	else
 		lx_say("%s", error_text);
 }
@@ -173,6 +185,8 @@ void lx_control_started(void)
 	lx_config_keep(path, text.bytes, text.size);
 	lx_session_state()->c_calls_off = lx_python_attends && !path && !c_calls_on;
 	errors_said_count = 0;
+	if (!checked_at_exit)
+		checked_at_exit = atexit(lx_signal_check) == 0; /* before the session ends */
 	if (error_text[0] && getenv("LEXTRACE_DIR")) { /* `lextrace run` has said it */
 		is_new_error();
 		lx_note("%s", error_text);
@@ -197,7 +211,7 @@ int lx_control_reload(void)
 
 	if (error) {
 		error_count = 1;
-		snprintf(error_text, sizeof(error_text), "%s: %s; the configuration stays as it is", path,
+		snprintf(error_text, sizeof(error_text), "%s: %s; the configuration stays as it is", shown_path(),
 			 error == -EISDIR ? "is a folder" : strerror(-error));
 		say_error("reload-failed");
 		return error;
@@ -274,7 +288,7 @@ void lx_control_cause(const struct lx_work *work, char *out, size_t size)
 	if (work->line == LX_LINE_ENVIRONMENT)
 		snprintf(out, size, "PINSIGHT_TRACE_RATE");
 	else
-		snprintf(out, size, "%s:%u", path ? path : "-", work->line);
+		snprintf(out, size, "%s:%u", shown_path(), work->line);
 }
 
 const char *lx_control_path(void)

@@ -39,12 +39,16 @@ static PyObject *start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *ke
 				"follow", "announce", "null_sink",  "config", NULL};
 	struct lx_session_options options = {.follow = true};
 	int c_calls = 0, follow = 1, announce = 0, null_sink = 0;
-	const char *config = NULL;
+	PyObject *config_path = Py_None;
 	Py_ssize_t argv_size;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "yyyyy#|ppppz:start", names, &options.run, &options.program,
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "yyyyy#|ppppO:start", names, &options.run, &options.program,
 					 &options.executable, &options.python, &options.argv, &argv_size, &c_calls, &follow,
-					 &announce, &null_sink, &config))
+					 &announce, &null_sink, &config_path))
+		return NULL;
+	const char *config = config_path == Py_None ? NULL : PyBytes_AsString(config_path);
+
+	if (config_path != Py_None && !config)
 		return NULL;
 	options.argv_size = (size_t)argv_size;
 	options.c_calls = c_calls;

@@ -1,0 +1,269 @@
+"""SIGUSR1 and lextrace.reload(): when they take effect, what they change and what they leave."""
+import signal
+
+import lextrace_tools as tools
+import pytest
+from config_tools import count, run_config
+from test_config_modes import in_balance, mode_events
+
+NO_C = "[Python.default]\npysysmon_c_start = off\npysysmon_c_return = off\n"
+QUIET = NO_C + "trace_mode = STANDBY\n"
+
+START = """
+import os, signal, subprocess, sys, threading, time
+def write(text):
+    with open("trace.new", "w") as file: file.write(text)
+    os.replace("trace.new", "trace.conf")
+NO_C = "[Python.default]\\npysysmon_c_start = off\\npysysmon_c_return = off\\n"
+def signal_from_outside(after=0.2):
+    return subprocess.Popen(["sh", "-c", f"sleep {after}; kill -USR1 {os.getpid()}"])
+def f(): pass
+"""
+
+
+def run(trace, config, program, environment=None, **more):
+    return run_config(trace, config, trace.program(START + program), environment, cwd=trace.tmp_path, **more)
+
+
+@pytest.fixture
+def env():
+    return {"PYTHONPATH": tools.package_parent()}
+
+
+# ---- Whatever the main thread does ----
+
+WAITS = {
+    "sleep": "time.sleep(1)",
+    "lock": "lock = threading.Lock(); lock.acquire(); lock.acquire(timeout=1)",
+    "read": "fd, _ = os.pipe(); threading.Timer(1, os.write, (_, b'x')).start(); os.read(fd, 1)",
+    "wait": "subprocess.run(['sleep', '1'])",
+    "join": "thread = threading.Thread(target=time.sleep, args=(1,)); thread.start(); thread.join()",
+    "compute": "end = time.monotonic() + 1\nwhile time.monotonic() < end: sum(range(100))",
+}
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_at_once(trace, wait):
+    """The mode changes while the main thread waits: what another thread calls meanwhile is recorded."""
+    program = f"""
+write(NO_C + "trace_mode = TRACING\\n")
+helper = signal_from_outside()
+{WAITS[wait]}
+f()
+helper.wait()
+"""
+    result = run(trace, QUIET, program)
+    assert count(result)["f"] == 1
+    assert result.run.processes[0].state["reloads"] == 1
+
+
+def test_while_another_thread_works(trace):
+    program = """
+write(NO_C + "trace_mode = TRACING\\n[Lexgion(Python:f)]\\nmax_num_traces = 7\\n")
+def work():
+    end = time.monotonic() + 0.6
+    while time.monotonic() < end: f()
+thread = threading.Thread(target=work)
+thread.start()
+signal_from_outside(0.1).wait()
+thread.join()
+"""
+    assert count(run(trace, QUIET, program), threads=True)["f", 1] == 7
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_hundreds_a_second_under_load(trace, whole):
+    program = f"""
+texts = [NO_C, "[Lexgion(Python).default]\\nmax_num_traces = 5\\n", NO_C + "[Lexgion(Python).default]\\ntracing_rate = 3\\n",
+         NO_C + "trace_mode = STANDBY\\n", NO_C + "trace_mode = MONITORING\\n", "[Bad\\n", NO_C + "trace_mode = OFF\\n",
+         NO_C + "[Lexgion(Python:f)]\\npysysmon_c_start = on\\nmax_num_traces = 100\\n"]
+me = os.getpid()
+child = os.fork()
+if child == 0:
+    end = time.monotonic() + 2
+    n = 0
+    while time.monotonic() < end:
+        if {whole}: write(texts[n % len(texts)])
+        else:
+            with open("trace.conf", "w") as file: file.write(texts[n % len(texts)])
+        os.kill(me, signal.SIGUSR1)
+        n += 1
+        time.sleep(0.002)
+    write(NO_C)
+    os.kill(me, signal.SIGUSR1)
+    os._exit(0)
+def rec(n):
+    if n: rec(n - 1)
+def gen():
+    for n in range(3): yield n
+done = False
+def work():
+    while not done:
+        f(); rec(9); list(gen())
+        try: int("x")
+        except ValueError: pass
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads: thread.start()
+os.waitpid(child, 0)
+time.sleep(0.1)
+done = True
+for thread in threads: thread.join()
+def last(): pass
+for _ in range(10): last()
+"""
+    result = run(trace, NO_C, program, options=["--no-follow"], compare=False)
+    in_balance(result, open_at_end=200)
+    process = result.run.processes[0]
+    assert process.state["reloads"] > 50 and sum(process.lost.values()) == 0
+    assert len(result.said) <= 10
+
+
+# ---- What it changes ----
+
+def test_counters_are_kept(trace):
+    program = """
+for _ in range(50): f()
+write(NO_C + "[Lexgion(Python:f)]\\nmax_num_traces = 10\\n")
+os.kill(os.getpid(), signal.SIGUSR1)
+for _ in range(50): f()
+"""
+    assert count(run(trace, NO_C + "[Lexgion(Python:f)]\nmax_num_traces = 5\n", program))["f"] == 10
+
+
+def test_no_call_is_left_half_recorded(trace, env):
+    program = """
+import lextrace
+def rec(n):
+    if n == 5:
+        write(NO_C + "[Lexgion(Python:rec)]\\nmax_num_traces = 0\\n[Lexgion(Python:gen)]\\nmax_num_traces = 0\\n")
+        lextrace.reload()
+    if n: rec(n - 1)
+    return n
+def gen():
+    yield 1
+    yield 2
+rec(9)
+rec(3)
+"""
+    result = in_balance(run(trace, NO_C, program, env))
+    assert count(result)["rec"] == count(result, "function_end")["rec"] == 5
+
+
+def test_a_mode_changes_only_if_the_file_says_something_else_of_it(trace, env):
+    program = """
+import lextrace
+lextrace.mode("Python", "TRACING")
+f()
+write(NO_C + "trace_mode = STANDBY\\n[Lexgion(Python:f)]\\nmax_num_traces = 3\\n")
+lextrace.reload()
+print(lextrace.mode("Python"))
+write(NO_C)
+lextrace.reload()
+print(lextrace.mode("Python"))
+write(NO_C + "trace_mode = STANDBY\\n")
+lextrace.reload()
+print(lextrace.mode("Python"))
+"""
+    result = run(trace, QUIET, program, env)
+    assert result.stdout.split() == ["TRACING", "TRACING", "STANDBY"]
+    assert mode_events(result) == [("Python", "STANDBY")]
+
+
+def test_the_file_counts_at_a_reload_not_the_environment(trace):
+    program = """
+write(NO_C + "trace_mode = TRACING\\n")
+os.kill(os.getpid(), signal.SIGUSR1)
+f()
+"""
+    assert count(run(trace, QUIET, program, {"PINSIGHT_TRACE_PYTHON": "OFF"}))["f"] == 1
+
+
+@pytest.mark.parametrize("spoil", ['write("[Lexgion(Python:f)]\\nmax_num_trace = 1\\n")', 'os.remove("trace.conf")',
+                                   'os.remove("trace.conf"); os.mkdir("trace.conf")', 'write("\\0")', 'write("[" * 100000)'])
+def test_a_bad_reload_changes_nothing(trace, env, spoil):
+    program = f"""
+import lextrace
+for _ in range(3): f()
+{spoil}
+for _ in range(3):
+    os.kill(os.getpid(), signal.SIGUSR1)
+    f()
+try: lextrace.reload()
+except ValueError as error: print("wrong:", str(error)[:200])
+for _ in range(20): f()
+"""
+    result = run(trace, NO_C + "[Lexgion(Python:f)]\nmax_num_traces = 8\n", program, env)
+    assert count(result)["f"] == 8
+    assert "wrong: " in result.stdout and "trace.conf" in result.stdout
+    said = [line for line in result.said if "trace.conf" in line]
+    assert len(said) == 1, said
+    assert "trace.conf" in (result.folder / "notes").read_text()
+
+
+def test_bad_and_empty_reloads_in_turn(trace, env):
+    program = """
+import lextrace
+for text in ("", "# nothing\\n", NO_C * 1000, "\\ufeff" + NO_C, NO_C.replace("\\n", "\\r\\n")):
+    write(text)
+    lextrace.reload()
+f()
+"""
+    result = run(trace, NO_C, program, env)
+    assert count(result)["f"] == 1 and result.run.processes[0].state["reloads"] == 5
+
+
+# ---- The program's own handlers ----
+
+def test_a_handler_from_before_is_called_after_ours(trace, env):
+    program = """
+import lextrace
+calls = []
+def own(number, frame): calls.append((number, lextrace.knob("n")))
+signal.signal(signal.SIGUSR1, own)
+write(NO_C + "[Knob]\\nn = 1\\n")
+lextrace.start("inner", config="trace.conf")
+write(NO_C + "[Knob]\\nn = 2\\n")
+os.kill(os.getpid(), signal.SIGUSR1)
+time.sleep(0.05)
+lextrace.stop()
+assert signal.getsignal(signal.SIGUSR1) is own
+print(calls)
+"""
+    done = tools.execute([tools.PYTHON, "-c", START + program], cwd=trace.tmp_path, env=tools.clean_environment(**env))
+    assert done.stdout == f"[({int(signal.SIGUSR1)}, 2)]\n", done.stderr
+
+
+def test_a_handler_from_later_replaces_ours_and_is_noted(trace):
+    program = """
+calls = []
+signal.signal(signal.SIGUSR1, lambda *_: calls.append(1))
+write(QUIET if False else NO_C + "trace_mode = OFF\\n")
+os.kill(os.getpid(), signal.SIGUSR1)
+f()
+print(calls)
+"""
+    result = run(trace, NO_C, program)
+    assert result.stdout == "[1]\n" and count(result)["f"] == 1
+    assert "has taken SIGUSR1 for itself" in (result.folder / "notes").read_text()
+
+
+def test_signals_are_otherwise_as_untraced(trace):
+    program = """
+print({name: signal.getsignal(getattr(signal, name)) for name in ("SIGUSR2", "SIGINT", "SIGTERM", "SIGCHLD", "SIGHUP")})
+"""
+    trace.same(trace.program(START + program), compare=False)
+
+
+def test_in_a_forked_child(trace):
+    program = """
+if os.fork() == 0:
+    write(NO_C + "[Lexgion(Python:f)]\\nmax_num_traces = 2\\n")
+    os.kill(os.getpid(), signal.SIGUSR1)
+    for _ in range(5): f()
+    os._exit(0)
+os.wait()
+for _ in range(5): f()
+"""
+    result = run(trace, NO_C, program)
+    assert sorted(sum(tools.KINDS[event.kind] == "python:function_begin" and process.lexgion(event.value).name == "f"
+                      for event in process.events()) for process in result.run.processes) == [2, 5]
