@@ -268,9 +268,9 @@ bool lx_control_modes(struct lx_thread *thread, const int8_t modes[LX_RULED_DOMA
 	return changed;
 }
 
-bool lx_control_reload_modes(struct lx_thread *thread)
+uint32_t lx_control_reload_modes(struct lx_thread *thread)
 {
-	bool changed = false;
+	uint32_t changed = 0;
 
 	for (uint32_t domain = 0; domain < LX_RULED_DOMAINS; domain++) {
 		int8_t now = mode_said(lx_rules_now, domain);
@@ -278,7 +278,8 @@ bool lx_control_reload_modes(struct lx_thread *thread)
 		if (now == said[domain])
 			continue;
 		said[domain] = now;
-		changed |= lx_control_mode(thread, domain, now >= 0 ? (uint32_t)now : LX_MODE_TRACING, "reload");
+		lx_control_mode(thread, domain, now >= 0 ? (uint32_t)now : LX_MODE_TRACING, "reload");
+		changed |= 1u << domain;
 	}
 	return changed;
 }
@@ -349,10 +350,8 @@ static void do_work(struct lx_thread *thread)
 			lx_introspect_end("time");
 			if (*lx_attention & LX_ATTENTION_RELOAD) {
 				lx_attention_clear(LX_ATTENTION_RELOAD);
-				if (lx_control_reload() > 0 && lx_control_reload_modes(thread)) {
-					lx_work_free(work);
-					continue;
-				}
+				if (lx_control_reload() > 0)
+					lx_work_yield(work, lx_control_reload_modes(thread));
 			}
 		}
 		lx_control_modes(thread, work->action.modes, cause);

@@ -27,8 +27,8 @@ LX_API bool lx_control_mode(struct lx_thread *thread, uint32_t domain, uint32_t 
 /* Sets those that are not -1. False: none changed. */
 LX_API bool lx_control_modes(struct lx_thread *thread, const int8_t modes[LX_RULED_DOMAINS], const char *cause);
 
-/* After a reload: the modes of which the file says something else than before. False: none changed. */
-LX_API bool lx_control_reload_modes(struct lx_thread *thread);
+/* After a reload: sets the modes of which the file says something else than before. Bits of these domains. */
+LX_API uint32_t lx_control_reload_modes(struct lx_thread *thread);
 
 /* A request from outside, if there is a new one: done but for RELOAD, which is left to the caller, true, to be answered. */
 LX_API bool lx_control_request(struct lx_thread *thread);
@@ -54,8 +54,8 @@ LX_API void lx_signal_check(void);
 
 /* The chunk is made and the script started. The pause, if there is one, begins: LX_ATTENTION_PAUSE. */
 LX_API void lx_introspect_begin(const struct lx_action *action);
-/* Waits for the pause to end, at most 50 ms. 0: it may have; -EINTR: a signal came. Without the GIL. */
-LX_API int lx_introspect_wait(void);
+/* Waits for the pause to end, or a signal, at most 50 ms. Without the GIL. */
+LX_API void lx_introspect_wait(void);
 /* Whether it is over, by time or because a reload is due. */
 LX_API bool lx_introspect_is_over(void);
 LX_API void lx_introspect_end(const char *cause);

@@ -227,15 +227,14 @@ bool lx_introspect_is_over(void)
 	return !(bits & LX_ATTENTION_PAUSE) || bits & LX_ATTENTION_RELOAD || lx_clock_ns(CLOCK_MONOTONIC) >= pause_end;
 }
 
-int lx_introspect_wait(void)
+void lx_introspect_wait(void)
 {
 	uint64_t now = lx_clock_ns(CLOCK_MONOTONIC), rest = pause_end > now ? pause_end - now : 0;
 	struct timespec timeout = {0, rest < 50000000 ? (long)rest : 50000000};
 	uint32_t seen = __atomic_load_n(&wakes, __ATOMIC_ACQUIRE);
 
-	if (lx_introspect_is_over())
-		return 0;
-	return syscall(SYS_futex, &wakes, FUTEX_WAIT_PRIVATE, seen, &timeout, NULL, 0) < 0 && errno == EINTR ? -EINTR : 0;
+	if (!lx_introspect_is_over())
+		syscall(SYS_futex, &wakes, FUTEX_WAIT_PRIVATE, seen, &timeout, NULL, 0);
 }
 
 void lx_introspect_wake(void)

@@ -137,6 +137,13 @@ struct lx_work *lx_work_take(void)
 	return work;
 }
 
+void lx_work_yield(struct lx_work *work, uint32_t domains)
+{
+	for (uint32_t domain = 0; domain < LX_RULED_DOMAINS; domain++)
+		if (domains >> domain & 1)
+			work->action.modes[domain] = -1;
+}
+
 void lx_work_free(struct lx_work *work)
 {
 	free((char *)work->action.script);

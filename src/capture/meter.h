@@ -135,6 +135,8 @@ struct lx_work {
 /* The oldest piece of work, or NULL; to be freed with lx_work_free. */
 LX_API struct lx_work *lx_work_take(void);
 LX_API void lx_work_free(struct lx_work *work);
+/* These domains (bits) keep the mode they have: somebody newer has set it. */
+LX_API void lx_work_yield(struct lx_work *work, uint32_t domains);
 /* The windows of the work's group begin anew. */
 LX_API void lx_work_renew(const struct lx_work *work);
 

@@ -90,10 +90,10 @@ static bool wait_out(struct lx_thread *thread)
 {
 	while (!lx_introspect_is_over()) {
 		PyThreadState *state = PyEval_SaveThread();
-		int how = lx_introspect_wait();
 
+		lx_introspect_wait();
 		PyEval_RestoreThread(state);
-		if (how != 0 && !serve_signals(thread))
+		if (!serve_signals(thread)) /* only the main thread has any */
 			return false;
 		if (*lx_attention & LX_ATTENTION_REQUEST && lx_control_request(thread)) {
 			lx_attention_set(LX_ATTENTION_RELOAD);
@@ -105,22 +105,22 @@ static bool wait_out(struct lx_thread *thread)
 
 /* ---- Work ---- */
 
-/* True: the file says something else of a mode than before. */
-static bool reload(struct lx_thread *thread)
+/* Bits of the domains of whose mode the file says something else than before. */
+static uint32_t reload(struct lx_thread *thread)
 {
 	lx_attention_clear(LX_ATTENTION_RELOAD);
-	bool rules = lx_control_reload() > 0;
-	bool modes = rules && lx_control_reload_modes(thread);
+	if (lx_control_reload() <= 0)
+		return 0;
+	uint32_t domains = lx_control_reload_modes(thread);
 
-	if (rules)
-		apply();
-	return modes;
+	apply();
+	return domains;
 }
 
-static void do_work(struct lx_thread *thread, const struct lx_work *work)
+static void do_work(struct lx_thread *thread, struct lx_work *work)
 {
 	char cause[512];
-	bool newer = false, changed;
+	bool again;
 
 	lx_control_cause(work, cause, sizeof(cause));
 	if (work->action.introspect) {
@@ -130,13 +130,13 @@ static void do_work(struct lx_thread *thread, const struct lx_work *work)
 		bool early = *lx_attention & LX_ATTENTION_RELOAD;
 
 		if (early)
-			newer = reload(thread);
+			lx_work_yield(work, reload(thread));
 		lx_introspect_end(early ? "SIGUSR1" : "time");
 	}
-	changed = !newer && lx_control_modes(thread, work->action.modes, cause);
-	if (work->action.modes[work->domain] == LX_MODE_TRACING)
+	again = work->action.modes[work->domain] == LX_MODE_TRACING;
+	if (again)
 		lx_work_renew(work);
-	if (changed || work->action.modes[work->domain] == LX_MODE_TRACING)
+	if (lx_control_modes(thread, work->action.modes, cause) || again)
 		apply();
 }
 
