@@ -81,7 +81,8 @@ def run_config(trace, config, program=None, environment=None, options=(), **more
 def name_of(process, lexgion, app="app.py"):
     """The function's name, with its file's unless that is the program itself; None: not of the program."""
     folder, file = str(Path(lexgion.file).parent), Path(lexgion.file).name
-    if not lexgion.file or folder.startswith(("/usr", "<")) or folder.endswith("/lextrace") or "/lib/python" in folder or file.startswith("<"):
+    library = folder.startswith("/usr") or folder.endswith("/lextrace") or "/lib/python" in folder
+    if not lexgion.file or library or file.startswith("<"):
         return None
     return lexgion.name if file == app else "%s:%s" % (file, lexgion.name)
 
