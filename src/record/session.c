@@ -363,7 +363,18 @@ end:
 void lx_session_stop(void)
 {
 	lx_lock();
+	bool ended = lx_session.active && !lx_session.forked;
+
 	end_session(2, 0);
+	if (ended && lx_session.state != &fallback_state) { /* what changes from here on is not the trace's any more */
+		struct lx_state *state = lx_session.state;
+
+		fallback_state = *state;
+		fallback_state.attention = attention_kept;
+		lx_attention = &fallback_state.attention;
+		lx_session.state = &fallback_state;
+		munmap(state, LX_STATE_SIZE);
+	}
 	lx_unlock();
 }
 
