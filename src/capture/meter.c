@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 void (*lx_plans_void)(void);
+void (*lx_rules_change)(void);
 uint32_t lx_python_threads, lx_python_threads_version, lx_python_threads_coming;
 bool lx_windows_held, lx_windows_spared;
 
@@ -407,6 +408,8 @@ void lx_meters_rule(struct lx_rules *rules)
 	if (!carried) { /* without groups no action fires */
 		count = 0;
 	}
+	if (own_rules && lx_rules_change)
+		lx_rules_change();
 	lx_lock();
 	if (carried)
 		carry_groups(own_rules, carried, rules);

@@ -150,5 +150,7 @@ LX_API void lx_meters_start(void);
 LX_API void lx_meters_undecided(void);
 /* Called by the two above, with the lock held: capture's own caches of plans are void. */
 extern LX_API void (*lx_plans_void)(void);
+/* Called before rules are replaced, without the lock. */
+extern LX_API void (*lx_rules_change)(void);
 
 #endif

@@ -164,6 +164,8 @@ bool lx_python_end(struct lx_thread *thread, const PyCodeObject *code, const voi
 bool lx_python_c_begin(struct lx_thread *thread, PyCodeObject *code, const void *caller, const void *key, PyObject *callable);
 /* Whether no thread wants C calls from this code any more. */
 bool lx_python_c_unwanted(struct lx_thread *thread, const PyCodeObject *code);
+/* Before the rules change: calls that wait now stay what they are. */
+void lx_python_rules_change(void);
 /* A session begins, or a child was forked: suspended calls belong to what was before. */
 void lx_suspended_forget(void);
 

@@ -77,6 +77,7 @@ static void keep_waiting(struct lx_thread *thread, const struct lx_call *call, c
 void lx_suspended_forget(void)
 {
 	lx_call_suspended = keep_waiting;
+	lx_rules_change = lx_python_rules_change;
 	free(waiting);
 	waiting = NULL;
 	waiting_mask = waiting_used = 0;
@@ -295,3 +296,48 @@ bool lx_python_c_unwanted(struct lx_thread *thread, const PyCodeObject *code)
 		return false;
 	return !(found.plan & LX_PLAN_C) || (found.plan & LX_PLAN_SLOW && lx_meter_is_done(thread, LX_LEXGION_ID(found.word)));
 }
+
+/* ---- Generators that wait while the rules change ---- */
+
+#if LX_MONITORING
+
+/* One that waits, whose call was simply written so far, stays admitted under the new rules. */
+static int admit_generator(PyObject *object, void *unused)
+{
+	PyTypeObject *type = Py_TYPE(object);
+
+	(void)unused;
+	if (type != &PyGen_Type && type != &PyCoro_Type && type != &PyAsyncGen_Type)
+		return 1;
+	PyGenObject *generator = (PyGenObject *)object;
+
+	if (!lx_generator_is_suspended(generator))
+		return 1;
+	PyCodeObject *code = PyGen_GetCode(generator);
+	const struct lx_code_entry found = lx_code_known(code);
+	struct lx_meter *meter = found.code ? lx_meter_at(LX_LEXGION_ID(found.word)) : NULL;
+
+	if (meter && !(found.plan & LX_PLAN_SLOW)) {
+		const struct lx_call call = {code, found.word, LX_MARKED + LX_EV_FUNCTION_RESUME,
+					     LX_CALL_ADMITTED | LX_CALL_C, 0, 0};
+
+		keep_waiting(lx_thread_self, &call, generator->gi_iframe);
+		meter->open++;
+	}
+	Py_DECREF(code);
+	return 1;
+}
+
+void lx_python_rules_change(void)
+{
+	if (lx_thread_self && lx_mode(LX_DOMAIN_PYTHON) == LX_MODE_TRACING)
+		PyUnstable_GC_VisitObjects(admit_generator, NULL);
+}
+
+#else
+
+void lx_python_rules_change(void)
+{
+}
+
+#endif

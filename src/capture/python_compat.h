@@ -38,6 +38,18 @@ static inline const void *lx_python_frame(const PyThreadState *state)
 }
 #endif
 
+#if LX_MONITORING
+/* Whether the generator has begun and waits. Its frame lies in it: gi_iframe is what lx_python_frame tells while it runs. */
+static inline bool lx_generator_is_suspended(const PyGenObject *generator)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	return generator->gi_frame_state == -2 || generator->gi_frame_state == -1; /* at a yield, at a yield from */
+#else
+	return generator->gi_frame_state == -1;
+#endif
+}
+#endif
+
 /* Extra slots of code objects. */
 #if PY_VERSION_HEX >= 0x030c0000
 #define lx_code_extra_request PyUnstable_Eval_RequestCodeExtraIndex

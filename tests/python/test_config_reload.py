@@ -1,5 +1,6 @@
 """SIGUSR1 and lextrace.reload(): when they take effect, what they change and what they leave."""
 import signal
+import sys
 
 import lextrace_tools as tools
 import pytest
@@ -147,6 +148,38 @@ rec(3)
 """
     result = in_balance(run(trace, NO_C, program, env))
     assert count(result)["rec"] == count(result, "function_end")["rec"] == 5
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="3.11 cannot tell which generators wait")
+def test_generators_that_wait_at_a_reload_are_recorded_to_their_end(trace, env):
+    program = """
+import asyncio, lextrace
+def gen():
+    yield 1
+    yield 2
+async def co(event):
+    await event.wait()
+    await asyncio.sleep(0)
+async def main():
+    event = asyncio.Event()
+    tasks = [asyncio.ensure_future(co(event)) for _ in range(3)]
+    await asyncio.sleep(0)
+    write(NO_C + "[Lexgion(Python:gen, Python:co)]\\nmax_num_traces = 0\\n")
+    lextrace.reload()
+    event.set()
+    await asyncio.gather(*tasks)
+    await asyncio.gather(co(event), co(event))
+waiting = [gen() for _ in range(4)]
+for one in waiting: next(one)
+fresh = gen()
+asyncio.run(main())
+for one in waiting: list(one)
+list(fresh)
+"""
+    result = in_balance(run(trace, NO_C, program, env))
+    assert count(result)["gen"] == count(result, "function_end")["gen"] == 4
+    assert count(result, "function_yield")["gen"] == count(result, "function_resume")["gen"] == 8
+    assert count(result)["co"] == count(result, "function_end")["co"] == 3
 
 
 def test_a_mode_changes_only_if_the_file_says_something_else_of_it(trace, env):
