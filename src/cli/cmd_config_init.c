@@ -10,7 +10,7 @@
 #include "cli/open_run.h"
 #include "transform/trace.h"
 
-#define FUNCTIONS_MAX 20   /* that get a section */
+#define FUNCTIONS_MAX 60   /* that get a section */
 #define CAP 100u           /* recorded calls of each on each thread */
 #define WORTH_CALLS (4 * CAP)
 
