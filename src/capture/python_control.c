@@ -229,6 +229,29 @@ static PyObject *on_python_signal(PyObject *Py_UNUSED(self), PyObject *const *ar
 	return PyObject_Vectorcall(previous_handler, args, (size_t)count, NULL);
 }
 
+/* Before the interpreter takes its signal handlers away. */
+static PyObject *on_exit(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(none))
+{
+	lx_signal_check();
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef exit_method = {"lextrace_exit", on_exit, METH_NOARGS, NULL};
+
+static void check_at_exit(void)
+{
+	static bool registered;
+	PyObject *module = registered ? NULL : PyImport_ImportModule("atexit");
+	PyObject *function = module ? PyCFunction_New(&exit_method, NULL) : NULL;
+
+	if (function) {
+		registered = true;
+		Py_XDECREF(PyObject_CallMethod(module, "register", "O", function));
+	}
+	Py_XDECREF(function);
+	Py_XDECREF(module);
+}
+
 static PyMethodDef handler_method = {"lextrace_reload", (PyCFunction)(void (*)(void))on_python_signal, METH_FASTCALL,
 				     PyDoc_STR("Reads the configuration of the trace anew.")};
 
@@ -250,6 +273,7 @@ void lx_python_signal_take(void)
 	if (before && before != our_handler)
 		Py_XSETREF(previous_handler, Py_NewRef(before));
 	Py_XDECREF(before);
+	check_at_exit();
 	PyErr_Clear(); /* not the main thread: events notice, no sleep is cut short */
 	lx_signal_take();
 }

@@ -57,7 +57,11 @@ void lx_signal_give_back(void)
 
 void lx_signal_check(void)
 {
-	if (!taken || is_ours())
+	struct sigaction now;
+
+	if (!taken || is_ours() || sigaction(SIGUSR1, NULL, &now) != 0)
+		return;
+	if (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) /* by an interpreter that ends */
 		return;
 	taken = false;
 	lx_session_state()->signal = 0;
