@@ -230,13 +230,13 @@ static PyObject *on_python_signal(PyObject *Py_UNUSED(self), PyObject *const *ar
 }
 
 /* Before the interpreter takes its signal handlers away. */
-static PyObject *on_exit(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(none))
+static PyObject *on_python_exit(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(none))
 {
 	lx_signal_check();
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef exit_method = {"lextrace_exit", on_exit, METH_NOARGS, NULL};
+static PyMethodDef exit_method = {"lextrace_exit", on_python_exit, METH_NOARGS, NULL};
 
 static void check_at_exit(void)
 {
