@@ -165,7 +165,8 @@ static size_t merge_ranges(struct lx_range *ranges, size_t count)
 {
 	size_t kept = 0;
 
-	qsort(ranges, count, sizeof(*ranges), by_first);
+	if (count > 1)
+		qsort(ranges, count, sizeof(*ranges), by_first);
 	for (size_t i = 0; i < count; i++) {
 		if (kept > 0 && ranges[i].first <= (uint64_t)ranges[kept - 1].last + 1) {
 			if (ranges[i].last > ranges[kept - 1].last)

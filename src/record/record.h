@@ -231,11 +231,9 @@ static inline bool lx_call_is_top(const struct lx_thread *thread, const void *ke
 static inline void lx_call_end(struct lx_thread *thread, const void *key, uint64_t begin_kinds, uint32_t kind)
 {
 	if (lx_unlikely(!lx_call_is_top(thread, key, begin_kinds))) {
-		struct lx_call *top = thread->stack.top - 1;
-
-		if (lx_call_is_top(thread, key, begin_kinds << LX_MARKED) && top->marks == (LX_CALL_COUNTED | LX_CALL_QUIET)) {
-			thread->stack.top = top;
-			lx_counted_end(thread, top);
+		if (lx_call_is_top(thread, key, begin_kinds << LX_MARKED) &&
+		    thread->stack.top[-1].marks == (LX_CALL_COUNTED | LX_CALL_QUIET)) {
+			lx_counted_end(thread, --thread->stack.top);
 			return;
 		}
 		lx_call_end_slow(thread, key, begin_kinds, kind);
