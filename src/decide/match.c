@@ -40,6 +40,26 @@ static uint32_t take_line(const char *text, size_t *size)
 	return (uint32_t)line;
 }
 
+#define COST_MAX 10000 /* copies of its parts that an expression may ask for */
+
+/* The C library copies what '+' and '{n}' stand behind, and copies of copies: a few dozen of them take all memory there is. */
+static bool is_costly(const char *expression)
+{
+	double cost = 1;
+
+	for (const char *at = expression; *at && cost <= COST_MAX; at++) {
+		if (*at == '\\' && at[1])
+			at++;
+		else if (*at == '+')
+			cost *= 2;
+		else if (*at == '{')
+			for (const char *number = at + 1; *number && *number != '}'; number++)
+				if (number[-1] == '{' || number[-1] == ',')
+					cost *= 1 + (double)strtoul(number, NULL, 10);
+	}
+	return cost > COST_MAX;
+}
+
 /* "/expression/": an escaped slash is a slash. */
 static bool make_expression(struct lx_own_rules *rules, struct lx_pattern *pattern, const char *text, size_t size,
 			    char *message, size_t message_size)
@@ -57,6 +77,10 @@ static bool make_expression(struct lx_own_rules *rules, struct lx_pattern *patte
 		if (text[i] == '\\' && text[i + 1] == '/' && i + 1 < size - 1)
 			i++;
 		plain[used++] = text[i];
+	}
+	if (is_costly(plain)) {
+		snprintf(message, message_size, "an expression with too many repetitions");
+		return false;
 	}
 	int wrong = regcomp(&pattern->expression, plain, REG_EXTENDED | REG_NOSUB);
 

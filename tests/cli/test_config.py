@@ -101,6 +101,8 @@ def test_a_right_file(here):
     ("[Python.default]\nPython.thread = 0-3", "2:17: error: a set is written (0-3), (0) or (0,2,5-7)"),
     ("[Python.team(0)]", "1:9: error: Python has no 'team' (thread)"),
     ("[Lexgion(Python:/(/)]", "1:10: error: wrong expression: Unmatched ( or "),
+    ("[Lexgion(Python:/" + "(" * 20 + "a" + ")+" * 20 + "/)]", "1:10: error: an expression with too many repetitions"),
+    ("[Lexgion(Python:/((a{999}){999}){999}/)]", "1:10: error: an expression with too many repetitions"),
     ("[Lexgion(compute)]", "1:10: error: a name begins with its domain: Python:compute"),
     ("[REMOVE Python.default]", "1:9: error: a default section is not removed but reset: [RESET Python.default]"),
     ("[RESET Python.thread(1)]", "1:8: error: only default sections are reset; this one is removed: "
