@@ -40,6 +40,7 @@ static uint32_t take_line(const char *text, size_t *size)
 	return (uint32_t)line;
 }
 
+#define EXPRESSION_MAX 1000 /* bytes: the C library goes as deep as brackets do */
 #define COST_MAX 10000 /* copies of its parts that an expression may ask for */
 
 /* The C library copies what '+' and '{n}' stand behind, and copies of copies: a few dozen of them take all memory there is. */
@@ -66,6 +67,11 @@ static bool make_expression(struct lx_own_rules *rules, struct lx_pattern *patte
 {
 	char *plain = lx_rules_take(rules, size + 1);
 	size_t used = 0;
+
+	if (size > EXPRESSION_MAX) {
+		snprintf(message, message_size, "an expression of more than %d bytes", EXPRESSION_MAX);
+		return false;
+	}
 
 	if (!plain)
 		return false;

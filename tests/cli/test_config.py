@@ -102,6 +102,7 @@ def test_a_right_file(here):
     ("[Python.team(0)]", "1:9: error: Python has no 'team' (thread)"),
     ("[Lexgion(Python:/(/)]", "1:10: error: wrong expression: Unmatched ( or "),
     ("[Lexgion(Python:/" + "(" * 20 + "a" + ")+" * 20 + "/)]", "1:10: error: an expression with too many repetitions"),
+    ("[Lexgion(Python:/" + "(" * 100_000 + ")" * 100_000 + "/)]", "1:10: error: an expression of more than 1000 bytes"),
     ("[Lexgion(Python:/((a{999}){999}){999}/)]", "1:10: error: an expression with too many repetitions"),
     ("[Lexgion(compute)]", "1:10: error: a name begins with its domain: Python:compute"),
     ("[REMOVE Python.default]", "1:9: error: a default section is not removed but reset: [RESET Python.default]"),
