@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "decide/rules.h"
+#include "transform/trace.h"
 
 enum { TIMEOUT, JSON, COLOR };
 
@@ -46,6 +47,33 @@ static uint64_t sum_of_lost(const struct lx_state *state)
 	return lost;
 }
 
+/* Events so far, those in open packets too. */
+static uint64_t events_of(const struct lx_traced *traced)
+{
+	uint64_t events = traced->state->events;
+	char message[512];
+	struct lx_trace *trace;
+
+	if (lx_trace_open(traced->folder, &trace, message, sizeof(message)) != 0)
+		return events;
+	for (size_t i = 0; i < trace->processes[0].stream_count; i++) {
+		const struct lx_stream *stream = &trace->processes[0].streams[i];
+
+		for (size_t n = 0; n < stream->packet_count; n++) {
+			struct lx_cursor cursor;
+			struct lx_event event;
+
+			if (!stream->packets[n].open)
+				continue;
+			lx_cursor_start(&cursor, &stream->packets[n]);
+			while (lx_cursor_next(&cursor, &event))
+				events++;
+		}
+	}
+	lx_trace_close(trace);
+	return events;
+}
+
 static void status_json(const struct lx_traced *traced, const char *config, FILE *file)
 {
 	const struct lx_state *state = traced->state;
@@ -72,8 +100,8 @@ static void status_json(const struct lx_traced *traced, const char *config, FILE
 	lx_json_bool(&json, state->paused);
 	lx_json_key(&json, "signal");
 	lx_json_bool(&json, state->signal);
-	lx_json_key(&json, "events_written");
-	lx_json_u64(&json, state->events);
+	lx_json_key(&json, "events");
+	lx_json_u64(&json, events_of(traced));
 	lx_json_key(&json, "lost");
 	lx_json_u64(&json, sum_of_lost(state));
 	lx_json_key(&json, "c_calls_left_out");
@@ -100,7 +128,7 @@ static void status_text(const struct lx_traced *traced, const char *config, FILE
 		state->reloads ? lx_format_plural(reloads, sizeof(reloads), state->reloads, "reload") : "not reloaded");
 	if (!state->signal)
 		fprintf(file, "          SIGUSR1 is the program's own: lextrace ctl reaches it at its next event only\n");
-	fprintf(file, "events    %s written, %s lost\n", lx_format_count(events, sizeof(events), state->events),
+	fprintf(file, "events    %s, %s lost\n", lx_format_count(events, sizeof(events), events_of(traced)),
 		lx_format_count(lost, sizeof(lost), sum_of_lost(state)));
 	if (state->bounded)
 		fprintf(file, "          %s C calls left out by max_c_traces\n",

@@ -63,6 +63,7 @@ def test_status(start):
     pid = start(LOOP, "-o", "run").pid
     found = status(pid)
     assert found["pid"] == pid and found["modes"]["Python"] == "TRACING" and found["config"] is None
+    assert found["events"] > 2
     assert found["signal"] and not found["paused"] and found["lost"] == 0
     text = lx("ctl", "run").stdout
     assert re.search(r"^modes +Python TRACING User TRACING$", text, re.M)
