@@ -74,10 +74,21 @@ void lx_region_end(const void *key, uint32_t plan, bool unwinding)
 
 /* ---- The public C API ---- */
 
+/* What waits comes first: it may change what is to be done with the region. */
+static void attend(void)
+{
+	struct lx_thread *thread = enter();
+
+	if (thread)
+		lx_guard(thread, 0);
+}
+
 void lextrace_begin(lextrace_region *region)
 {
 	if (!lx_session_active())
 		return;
+	if (lx_unlikely(__atomic_load_n(lx_attention, __ATOMIC_RELAXED) & ~LX_ATTENTION_STACKS) && !lx_python_attends)
+		attend();
 	uint32_t generation = __atomic_load_n(&lx_generation, __ATOMIC_ACQUIRE);
 
 	/* Threads that meet a region first at the same time all find the same word. */

@@ -100,3 +100,52 @@ def test_folder_that_cannot_be_made(program, package, tmp_path):
     done = run(program, package, tmp_path, "3", LEXTRACE_DIR="/proc/nothing/run")
     assert (done.returncode, done.stdout, done.stderr) == (3, "2 words, preload set\n", "")
     assert os.listdir(tmp_path) == []
+
+
+CONTROLLED = r"""
+#include <lextrace/lextrace.h>
+#include <signal.h>
+#include <stdio.h>
+
+static lextrace_region a = LEXTRACE_REGION("A"), b = LEXTRACE_REGION("B");
+
+static void loop(void)
+{
+	for (int n = 0; n < 20; n++) {
+		lextrace_begin(&a);
+		lextrace_begin(&b);
+		lextrace_end(&b);
+		lextrace_end(&a);
+	}
+	printf("%d %g %s\n", (int)lextrace_knob_int("n", 1), lextrace_knob_double("x", 2.5), lextrace_knob_string("s", "none"));
+}
+
+int main(void)
+{
+	loop();
+	FILE *file = fopen("trace.conf", "w");
+	fprintf(file, "[Lexgion(User:B)]\nmax_num_traces = 5\n[Knob]\nn = 8\ns = yes\n");
+	fclose(file);
+	raise(SIGUSR1);
+	loop();
+	return 0;
+}
+"""
+
+
+def test_a_configuration_and_its_reload_without_python(package, tmp_path, monkeypatch):
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if not compiler:
+        pytest.skip("no C compiler was found")
+    (tmp_path / "loop.c").write_text(CONTROLLED)
+    subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", f"-I{package}/include", "loop.c", f"-L{package}/lib",
+                    "-llextrace", f"-Wl,-rpath,{package}/lib", "-o", "loop"], cwd=tmp_path, check=True)
+    (tmp_path / "trace.conf").write_text("[Lexgion(User:A)]\nmax_num_traces = 3\n[Lexgion(User:B)]\nmax_num_traces = 2\n"
+                                         "[Knob]\nx = 1e3\n")
+    env = {key: value for key, value in os.environ.items() if not key.startswith("LEXTRACE")}
+    env.update(LD_PRELOAD=str(package / "lib/liblextrace-preload.so"), LEXTRACE_DIR=str(tmp_path / "run"),
+               PINSIGHT_TRACE_CONFIG_FILE="trace.conf")
+    done = subprocess.run(["./loop"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "1 1000 none\n8 2.5 yes\n" and done.returncode == 0
+    report = subprocess.run([LEXTRACE, "report", "--json", tmp_path / "run"], capture_output=True, text=True, timeout=60)
+    assert {one["name"]: one["calls"] for one in json.loads(report.stdout)["functions"]} == {"A": 23, "B": 5}
