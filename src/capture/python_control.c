@@ -238,9 +238,12 @@ static PyObject *on_python_exit(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(n
 
 static PyMethodDef exit_method = {"lextrace_exit", on_python_exit, METH_NOARGS, NULL};
 
+/* The list of what is called at the end is the interpreter's: the module goes again, if the program has not imported it. */
 static void check_at_exit(void)
 {
 	static bool registered;
+	PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
+	bool there = PyDict_GetItemString(modules, "atexit") != NULL;
 	PyObject *module = registered ? NULL : PyImport_ImportModule("atexit");
 	PyObject *function = module ? PyCFunction_New(&exit_method, NULL) : NULL;
 
@@ -248,6 +251,8 @@ static void check_at_exit(void)
 		registered = true;
 		Py_XDECREF(PyObject_CallMethod(module, "register", "O", function));
 	}
+	if (module && !there)
+		PyDict_DelItemString(modules, "atexit");
 	Py_XDECREF(function);
 	Py_XDECREF(module);
 }

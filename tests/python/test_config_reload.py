@@ -34,39 +34,62 @@ def env():
 # ---- Whatever the main thread does ----
 
 WAITS = {
-    "sleep": "time.sleep(1)",
-    "lock": "lock = threading.Lock(); lock.acquire(); lock.acquire(timeout=1)",
-    "read": "fd, _ = os.pipe(); threading.Timer(1, os.write, (_, b'x')).start(); os.read(fd, 1)",
-    "wait": "subprocess.run(['sleep', '1'])",
-    "join": "thread = threading.Thread(target=time.sleep, args=(1,)); thread.start(); thread.join()",
-    "compute": "end = time.monotonic() + 1\nwhile time.monotonic() < end: sum(range(100))",
+    "sleep": "time.sleep(0.8)",
+    "lock": "lock = threading.Lock(); lock.acquire(); lock.acquire(timeout=0.8)",
+    "condition": "condition = threading.Condition()\n    with condition: condition.wait(0.8)",
+    "select": "select.select([ours], [], [], 0.8)",
+    "read": "os.read(ours, 1)",
+    "child": "helper.wait()",
+    "join": "thread.join(0.8)",
+    "signals": "signal.sigtimedwait([signal.SIGUSR2], 0.8)",
+    "compute": "end = time.monotonic() + 0.8\n    while time.monotonic() < end: sum(range(100))",
 }
 
 
-@pytest.mark.parametrize("wait", WAITS)
-def test_at_once(trace, wait):
-    """The mode changes while the main thread waits: what another thread calls meanwhile is recorded."""
-    program = f"""
-write(NO_C + "trace_mode = TRACING\\n")
-helper = signal_from_outside()
-{WAITS[wait]}
-f()
+def test_at_once_whatever_the_main_thread_waits_for(trace):
+    """The reload is there well before the wait is over, and the wait is not cut short."""
+    program = "import select\nours, theirs = os.pipe()\nthread = threading.Thread(target=time.sleep, args=(30,), daemon=True)\n" \
+              "thread.start()\n"
+    for number, wait in enumerate(WAITS):
+        program += f"""
+def wait_{wait}():
+    {WAITS[wait]}
+def after_{wait}(): pass
+write(NO_C + "[Knob]\\nn = {number}\\n")
+begin = time.monotonic()
+helper = subprocess.Popen(["sh", "-c", f"sleep 0.1; kill -USR1 {{os.getpid()}}; sleep 0.7; echo >&{{theirs}}"], pass_fds=[theirs])
+wait_{wait}()
+after_{wait}()
+if time.monotonic() - begin < 0.75: print("{wait} was cut short")
 helper.wait()
 """
-    result = run(trace, QUIET, program)
-    assert count(result)["f"] == 1
-    assert result.run.processes[0].state["reloads"] == 1
+    result = run(trace, NO_C, program)
+    assert result.stdout == ""
+    process = result.run.main
+    moments = {process.lexgion(event.value).name: event.ticks for event in process.events()
+               if tools.KINDS[event.kind] == "python:function_begin"}
+    reloads = [ticks for ticks, what in process.journal if what.startswith("reload ")]
+    assert len(reloads) == len(WAITS)
+    for reload, wait in zip(reloads, WAITS):
+        assert reload < moments["after_" + wait] - 0.2 * process.state["clock_frequency"], wait
 
 
 def test_while_another_thread_works(trace):
     program = """
 write(NO_C + "trace_mode = TRACING\\n[Lexgion(Python:f)]\\nmax_num_traces = 7\\n")
+calls = 0
 def work():
-    end = time.monotonic() + 0.6
-    while time.monotonic() < end: f()
+    global calls
+    while not done:
+        f()
+        calls += 1
+done = False
 thread = threading.Thread(target=work)
 thread.start()
 signal_from_outside(0.1).wait()
+enough = calls + 1000
+while calls < enough: time.sleep(0.01)
+done = True
 thread.join()
 """
     assert count(run(trace, QUIET, program), threads=True)["f", 1] == 7
