@@ -51,13 +51,14 @@ def test_at_once_whatever_the_main_thread_waits_for(trace):
     program = "import select\nours, theirs = os.pipe()\nthread = threading.Thread(target=time.sleep, args=(30,), daemon=True)\n" \
               "thread.start()\n"
     for number, wait in enumerate(WAITS):
+        release = "; echo >&{theirs}" if wait == "read" else ""
         program += f"""
 def wait_{wait}():
     {WAITS[wait]}
 def after_{wait}(): pass
 write(NO_C + "[Knob]\\nn = {number}\\n")
 begin = time.monotonic()
-helper = subprocess.Popen(["sh", "-c", f"sleep 0.1; kill -USR1 {{os.getpid()}}; sleep 0.7; echo >&{{theirs}}"], pass_fds=[theirs])
+helper = subprocess.Popen(["sh", "-c", f"sleep 0.1; kill -USR1 {{os.getpid()}}; sleep 0.7{release}"], pass_fds=[theirs])
 wait_{wait}()
 after_{wait}()
 if time.monotonic() - begin < 0.75: print("{wait} was cut short")
