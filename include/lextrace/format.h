@@ -14,7 +14,7 @@
  *     RUN/HOST-PID[-N]/lextrace/lexgions   struct lx_definition records
  *     RUN/HOST-PID[-N]/lextrace/packet-K   the open packet of stream-K, mapped by the writer; absent after a normal end
  *     RUN/HOST-PID[-N]/lextrace/rows       struct lx_row records, mapped by the writer; absent without windows or MONITORING
- *     RUN/HOST-PID[-N]/lextrace/threads    text, a line "NUMBER TID NAME" (lx_escape) for each thread that has rows
+ *     RUN/HOST-PID[-N]/lextrace/threads    text, a line "NUMBER TID NAME" (lx_escape) for each thread that counted calls
  *     RUN/HOST-PID[-N]/lextrace/config     the configuration in force: its path (lx_escape) on the first line, then its text
  *     RUN/HOST-PID[-N]/lextrace/config-K   those that were in force before it, the K-th until the K-th reload
  *     RUN/HOST-PID[-N]/lextrace/journal    text, a line "TICKS WHAT" for each change of a mode or of the configuration

@@ -216,7 +216,7 @@ bool lx_metered_begin(struct lx_thread *thread, uint32_t id, const struct lx_cal
 	bool last = false;
 
 	opened.marks = LX_CALL_QUIET;
-	if (!meter || !count || (!count->row && !lx_row_make(thread, count, id)))
+	if (!meter || !count || (!count->row && !lx_row_make(thread, count, id, false)))
 		return false;
 	if (lx_unlikely(count->generation != lx_generation))
 		look_again(thread, meter, count, domain);

@@ -158,8 +158,11 @@ static inline struct lx_count *lx_count_of(struct lx_thread *thread, uint32_t id
 	return lx_likely(id < thread->count_space) ? &thread->counts[id] : lx_count_grow(thread, id);
 }
 
-/* The row of the thread and lexgion, made if need be; in memory of its own where the file cannot grow. NULL: no memory. */
-LX_API struct lx_row *lx_row_make(struct lx_thread *thread, struct lx_count *count, uint32_t id);
+/*
+ * The row of the thread and lexgion, made if need be; in memory of its own where the file cannot grow. NULL: no memory.
+ * `counted`: in MONITORING, where the thread may have no packet that names it: lextrace/threads does.
+ */
+LX_API struct lx_row *lx_row_make(struct lx_thread *thread, struct lx_count *count, uint32_t id, bool counted);
 
 /* A call is counted from here on: MONITORING. */
 static inline void lx_counted_begin(struct lx_thread *thread, const void *key, uint32_t word, uint32_t kind)
@@ -169,7 +172,7 @@ static inline void lx_counted_begin(struct lx_thread *thread, const void *key, u
 
 	if (lx_unlikely(thread->stack.top == thread->stack.limit) && !lx_stack_grow(thread))
 		return;
-	if (lx_unlikely(!count || (!count->row && !lx_row_make(thread, count, id))))
+	if (lx_unlikely(!count || (!count->row && !lx_row_make(thread, count, id, true))))
 		return;
 	if (kind != LX_EV_FUNCTION_RESUME && kind != LX_EV_REGION_RESUME)
 		count->row->calls++, count->row->seen++;

@@ -102,7 +102,7 @@ static void name_thread(const struct lx_thread *thread)
 		at += size;
 }
 
-struct lx_row *lx_row_make(struct lx_thread *thread, struct lx_count *count, uint32_t id)
+struct lx_row *lx_row_make(struct lx_thread *thread, struct lx_count *count, uint32_t id, bool counted)
 {
 	struct lx_row *row = NULL;
 
@@ -121,7 +121,7 @@ struct lx_row *lx_row_make(struct lx_thread *thread, struct lx_count *count, uin
 		goto end;
 	row = &window[at];
 	row->thread = thread->number;
-	if (thread->rows_epoch != lx_session.epoch) {
+	if (counted && thread->rows_epoch != lx_session.epoch) {
 		thread->rows_epoch = lx_session.epoch;
 		name_thread(thread);
 	}

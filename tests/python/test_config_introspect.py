@@ -249,3 +249,151 @@ def test_on_a_worker_thread_and_across_a_fork(trace, script):
     time.sleep(0.3)
     chunks = (trace.tmp_path / "chunks").read_text().split()
     assert len(chunks) == 3 and len({chunk.split("/lextrace/")[0] for chunk in chunks}) == 2
+
+
+# ---- A pause, and what else may happen meanwhile ----
+
+def test_an_interrupt_in_a_pause_ends_the_program_as_untraced(trace):
+    program = """
+        import os, subprocess
+        def f(): pass
+        helper = subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -INT {os.getpid()}"])
+        for _ in range(5): f()
+        helper.wait()
+        while True: f()
+    """
+    (trace.tmp_path / "trace.conf").write_text(window("INTROSPECT:30:-:TRACING"))
+    result = trace.program(program)
+    begin = time.monotonic()
+    result = trace(result, options=["-c", str(trace.tmp_path / "trace.conf")])
+    assert time.monotonic() - begin < 25
+    assert result.returncode == -signal.SIGINT and result.stderr.endswith("KeyboardInterrupt\n")
+    assert "lextrace" not in result.stderr
+    in_balance(result)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_that_ends_the_program_in_a_pause(trace, script, number):
+    script(f"#!/bin/sh\nkill -{int(number)} $2\n")
+    (trace.tmp_path / "trace.conf").write_text(window("INTROSPECT:-1:look.sh:TRACING"))
+    program = trace.program("def f(): pass\nfor _ in range(9): f()\n")
+    result = trace(program, options=["-c", str(trace.tmp_path / "trace.conf")], cwd=trace.tmp_path)
+    assert result.returncode == -number and count(result)["f"] == 5
+
+
+def test_a_worker_pauses_and_the_signal_comes_to_the_main_thread(trace, script):
+    script("#!/bin/sh\nprintf '[Lexgion(Python:f)]\\nmax_num_traces = 12\\n' > trace.conf\nkill -USR1 $2\n")
+    program = """
+        import threading
+        def f(): pass
+        def work():
+            for _ in range(30): f()
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    """
+    begin = time.monotonic()
+    result = run(trace, window("INTROSPECT:60:look.sh:TRACING"), program)
+    assert time.monotonic() - begin < 40
+    # A new cycle would begin with the old file; the new one says that 12 are enough.
+    assert count(result, threads=True)["f", 1] in (12, 17)
+    assert [line.split()[0] for line in journal(result)] == ["introspect", "reload", "resume"]
+
+
+def test_the_program_ends_while_a_daemon_pauses(trace):
+    program = """
+        import threading, time
+        def f(): pass
+        def work():
+            for _ in range(30): f()
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        time.sleep(0.3)
+        print("end")
+    """
+    config = window("INTROSPECT:30:-:TRACING").replace("[Lexgion", "Python.thread = (1)\n[Lexgion")
+    begin = time.monotonic()
+    result = run(trace, config, program)
+    assert time.monotonic() - begin < 25, "a thread outside the set does not pause, nor does the end of the program"
+    assert result.stdout == "end\n" and count(result)["f"] == 5
+
+
+def test_a_fork_in_a_pause(trace):
+    program = """
+        import os, signal, subprocess
+        def f(): pass
+        def own(number, frame):
+            if os.fork() == 0:
+                for _ in range(3): f()
+                os._exit(0)
+            os.wait()
+            print("forked")
+        signal.signal(signal.SIGUSR2, own)
+        helper = subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -USR2 {os.getpid()}; sleep 0.2; kill -USR1 {os.getpid()}"])
+        for _ in range(5): f()
+        helper.wait()
+    """
+    begin = time.monotonic()
+    result = run(trace, window("INTROSPECT:30:-:TRACING"), program)
+    assert time.monotonic() - begin < 25 and result.stdout == "forked\n"
+
+
+def test_two_windows_end_at_once(trace):
+    program = """
+        import threading
+        def f(): pass
+        def g(): pass
+        def work(function):
+            barrier.wait()
+            for _ in range(6): function()
+        barrier = threading.Barrier(2)
+        threads = [threading.Thread(target=work, args=(function,)) for function in (f, g)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+    """
+    config = window("INTROSPECT:1:-:MONITORING") + window("INTROSPECT:1:-:MONITORING", name="g").replace(NO_C, "")
+    result = in_balance(run(trace, config, program))
+    assert [line.split()[0] for line in journal(result)].count("introspect") in (1, 2)
+    assert result.run.main.state["modes"]["Python"] == "MONITORING" and result.run.main.state["paused"] == 0
+
+
+# ---- The script ----
+
+def test_where_a_script_is_looked_for(trace, script):
+    for folder in ("start", "conf", "bin"):
+        (trace.tmp_path / folder).mkdir()
+    script("#!/bin/sh\necho start > said\n", "start/one.sh")
+    script("#!/bin/sh\necho conf > said\n", "conf/one.sh")
+    script("#!/bin/sh\necho bin > said\n", "bin/one.sh")
+    program = trace.program("import os\nos.chdir('/')\ndef f(): pass\nfor _ in range(9): f()\n")
+    config = trace.tmp_path / "conf/trace.conf"
+    config.write_text(window("INTROSPECT:0:one.sh:OFF"))
+    said = trace.tmp_path / "start/said"
+    import os
+    environment = tools.clean_environment(PATH=f"{trace.tmp_path / 'bin'}:{os.environ['PATH']}")
+    for folder in ("start", "conf", "bin"):
+        result = trace(program, options=["-c", str(config)], cwd=trace.tmp_path / "start", env=environment)
+        assert result.returncode == 0
+        deadline = time.monotonic() + 20
+        while not (trace.tmp_path / "said").exists() and not said.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        log = result.run.main.folder / "lextrace/introspect.log"
+        assert not log.exists() or log.read_text() == ""
+        print(folder, list(trace.tmp_path.rglob("said")))
+        (trace.tmp_path / folder / "one.sh").unlink()
+
+
+def test_a_script_with_a_blank_and_one_that_goes_on_after_the_program(trace, script):
+    script("#!/bin/sh\necho $$ > pid\nsleep 20\necho late > late\n", name="look at it.sh")
+    result = run(trace, window("INTROSPECT:0:look at it.sh:TRACING"),
+                 "import os, time\ndef f(): pass\nfor _ in range(5): f()\nwhile not os.path.exists('pid'): time.sleep(0.01)\n")
+    assert not (trace.tmp_path / "late").exists(), "who reads the program's output waits for the program only"
+    import os
+    os.kill(int((trace.tmp_path / "pid").read_text()), signal.SIGKILL)
+
+
+def test_a_reload_by_ctl_ends_the_pause(trace, script):
+    script(f"#!/bin/sh\n{tools.lextrace_binary()} ctl $2 reload > answer 2>&1\n{tools.lextrace_binary()} ctl $2 status > status\n")
+    begin = time.monotonic()
+    result = run(trace, window("INTROSPECT:60:look.sh:TRACING"), "def f(): pass\nfor _ in range(7): f()\n")
+    assert time.monotonic() - begin < 40 and count(result)["f"] == 7

@@ -12,7 +12,10 @@ START = """
 import os, sys, tempfile
 from IPython.core.interactiveshell import InteractiveShell
 
-shell = InteractiveShell.instance(colors="nocolor")
+from traitlets.config import Config
+
+# Without its thread that writes the history, whose calls would be recorded as well.
+shell = InteractiveShell.instance(colors="nocolor", config=Config({"HistoryManager": {"enabled": False}}))
 shell.run_line_magic("load_ext", "lextrace")
 
 def cell(text):
