@@ -25,7 +25,7 @@ struct lx_count *lx_count_grow(struct lx_thread *thread, uint32_t id)
 {
 	uint32_t space = thread->count_space ? thread->count_space : FIRST_COUNTS;
 
-	while (space <= id)
+	while (space <= id || space <= lx_session.state->lexgions) /* a new thread meets what others have met */
 		space *= 2;
 	size_t size = space * sizeof(struct lx_count);
 	void *counts;
