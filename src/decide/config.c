@@ -54,12 +54,8 @@ void lx_rules_free(struct lx_rules *public_rules)
 
 	if (!rules)
 		return;
-	for (size_t i = 0; i < public_rules->section_count; i++) {
-		struct lx_pattern *pattern = public_rules->sections[i]->pattern;
-
-		if (pattern && pattern->kind == LX_NAME_IS_EXPRESSION)
-			regfree(&pattern->expression);
-	}
+	for (size_t i = 0; i < public_rules->section_count; i++)
+		lx_pattern_free(public_rules->sections[i]->pattern);
 	while (rules->chunks) {
 		struct chunk *next = rules->chunks->next;
 
@@ -68,8 +64,8 @@ void lx_rules_free(struct lx_rules *public_rules)
 	}
 	free(rules->rules.sections);
 	free(rules->rules.knobs);
-	free(rules->by_title);
-	free(rules->punits);
+	free(rules->titles.slots);
+	free(rules->knobs.slots);
 	free(rules);
 }
 
@@ -84,13 +80,33 @@ static uint32_t characters(const char *text, size_t size)
 	return count;
 }
 
+/* A text is cut at some byte: halves of characters go. */
+static void keep_characters(char *text)
+{
+	size_t size = strlen(text), kept = 0;
+
+	for (size_t i = 0; i < size;) {
+		unsigned length = lx_utf8_length(text + i, size - i);
+
+		memmove(text + kept, text + i, length);
+		kept += length;
+		i += length ? length : 1;
+	}
+	text[kept] = '\0';
+}
+
 static void tell(struct lx_parser *parser, bool error, struct lx_piece piece, const char *format, va_list arguments)
 {
 	char text[512];
 	bool in_line = parser->line_text.text && piece.text >= parser->line_text.text;
 	struct lx_message message = {.error = error, .source = parser->source, .line = parser->line, .text = text};
 
+	if (!parser->source && parser->wrong_line == parser->line)
+		return;
+	if (!parser->source && error)
+		parser->wrong_line = parser->line;
 	vsnprintf(text, sizeof(text), format, arguments);
+	keep_characters(text);
 	if (error)
 		parser->rules->rules.errors++;
 	else
@@ -214,27 +230,9 @@ static void parse_text(struct lx_parser *parser, const char *text, size_t size)
 
 /* ---- Sections ---- */
 
-static bool grow_titles(struct lx_own_rules *rules)
+static const char *title_at(const struct lx_own_rules *rules, uint32_t number)
 {
-	size_t space = rules->title_space ? rules->title_space * 2 : 64;
-	uint32_t *larger = calloc(space, sizeof(*larger));
-
-	if (!larger)
-		return false;
-	for (size_t i = 0; i < rules->title_space; i++) {
-		if (!rules->by_title[i])
-			continue;
-		const char *title = rules->rules.sections[rules->by_title[i] - 1]->title;
-		size_t at = lx_text_hash(title, strlen(title)) & (space - 1);
-
-		while (larger[at])
-			at = (at + 1) & (space - 1);
-		larger[at] = rules->by_title[i];
-	}
-	free(rules->by_title);
-	rules->by_title = larger;
-	rules->title_space = space;
-	return true;
+	return rules->rules.sections[number]->title;
 }
 
 static struct lx_section *add_section(struct lx_own_rules *rules)
@@ -255,36 +253,31 @@ static struct lx_section *add_section(struct lx_own_rules *rules)
 	return section;
 }
 
+struct lx_section *lx_section_known(const struct lx_own_rules *rules, const char *title)
+{
+	uint32_t at = lx_names_find(rules, &rules->titles, title_at, title, strlen(title));
+
+	return at && !rules->rules.sections[at - 1]->removed ? rules->rules.sections[at - 1] : NULL;
+}
+
 struct lx_section *lx_section_get(struct lx_parser *parser, enum lx_section_kind kind, uint32_t domain, const char *title)
 {
 	struct lx_own_rules *rules = parser->rules;
+	struct lx_section *section = lx_section_known(rules, title);
 
-	if ((rules->title_used + 1) * 2 > rules->title_space && !grow_titles(rules))
-		goto fail;
-	size_t at = lx_text_hash(title, strlen(title)) & (rules->title_space - 1);
-
-	for (; rules->by_title[at]; at = (at + 1) & (rules->title_space - 1)) {
-		struct lx_section *known = rules->rules.sections[rules->by_title[at] - 1];
-
-		if (strcmp(known->title, title) == 0)
-			return known;
+	if (section)
+		return section;
+	section = add_section(rules); /* one that was removed comes again in a new place of the file */
+	if (section) {
+		section->kind = kind;
+		section->domain = domain;
+		section->title = lx_rules_text(rules, title, strlen(title));
+		section->line = parser->line;
+		section->group = parser->group;
 	}
-	struct lx_section *section = add_section(rules);
-
-	if (!section)
-		goto fail;
-	section->kind = kind;
-	section->domain = domain;
-	section->title = lx_rules_text(rules, title, strlen(title));
-	section->line = parser->line;
-	section->number = (uint32_t)rules->rules.section_count - 1;
-	section->group = parser->group;
-	rules->by_title[at] = (uint32_t)rules->rules.section_count;
-	rules->title_used++;
-	return section;
-fail:
-	rules->no_memory = true;
-	return NULL;
+	if (!section || !lx_names_set(rules, &rules->titles, title_at, (uint32_t)rules->rules.section_count - 1))
+		rules->no_memory = true;
+	return rules->no_memory ? NULL : section;
 }
 
 /* [Lexgion.default], [Lexgion(Domain).default] and [Domain.default] are always there. */

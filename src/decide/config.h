@@ -24,6 +24,8 @@ struct lx_parser {
 	size_t target_count, target_space;
 	enum { LX_IN_NOTHING, LX_IN_SECTION, LX_IN_KNOBS, LX_IN_BAD_SECTION, LX_IN_REMOVED } place;
 	uint32_t group;            /* of the header at hand */
+	struct lx_piece missing;   /* what the header at hand removes and is not there */
+	uint32_t wrong_line;       /* the last one that an error was said of: one a line */
 };
 
 #define LX_LARGEST 4294967295u /* of numbers in a configuration */
@@ -52,6 +54,8 @@ void lx_parse_header(struct lx_parser *parser, struct lx_piece line);
 /* "key = value" in the section at hand. */
 void lx_parse_key(struct lx_parser *parser, struct lx_piece line);
 
+/* The section of that title that is there at this line, or NULL. */
+struct lx_section *lx_section_known(const struct lx_own_rules *rules, const char *title);
 /* The section of that title, made if it is not there; NULL without memory. */
 struct lx_section *lx_section_get(struct lx_parser *parser, enum lx_section_kind kind, uint32_t domain, const char *title);
 

@@ -159,29 +159,32 @@ static void set_knob_value(struct lx_own_rules *rules, struct lx_knob *knob, str
 		knob->real = 0;
 }
 
-static void set_knob(struct lx_parser *parser, struct lx_piece name, struct lx_piece value)
+static struct lx_knob *add_knob(struct lx_own_rules *rules, struct lx_piece name)
 {
-	struct lx_own_rules *rules = parser->rules;
-	struct lx_knob *knob = NULL;
-
-	for (size_t i = 0; i < rules->rules.knob_count && !knob; i++)
-		if (strlen(rules->rules.knobs[i].name) == name.size && memcmp(rules->rules.knobs[i].name, name.text, name.size) == 0)
-			knob = &rules->rules.knobs[i];
-	if (!knob && rules->rules.knob_count == rules->knob_space) {
+	if (rules->rules.knob_count == rules->knob_space) {
 		size_t space = rules->knob_space ? rules->knob_space * 2 : 16;
 		struct lx_knob *larger = realloc(rules->rules.knobs, space * sizeof(*larger));
 
-		if (!larger) {
-			rules->no_memory = true;
-			return;
-		}
+		if (!larger)
+			return NULL;
 		rules->rules.knobs = larger;
 		rules->knob_space = space;
 	}
+	uint32_t number = (uint32_t)rules->rules.knob_count++;
+
+	rules->rules.knobs[number] = (struct lx_knob){.name = lx_rules_text(rules, name.text, name.size)};
+	return lx_names_set(rules, &rules->knobs, lx_knob_name, number) ? &rules->rules.knobs[number] : NULL;
+}
+
+static void set_knob(struct lx_parser *parser, struct lx_piece name, struct lx_piece value)
+{
+	struct lx_own_rules *rules = parser->rules;
+	uint32_t at = lx_names_find(rules, &rules->knobs, lx_knob_name, name.text, name.size);
+	struct lx_knob *knob = at ? &rules->rules.knobs[at - 1] : add_knob(rules, name);
+
 	if (!knob) {
-		knob = &rules->rules.knobs[rules->rules.knob_count++];
-		memset(knob, 0, sizeof(*knob));
-		knob->name = lx_rules_text(rules, name.text, name.size);
+		rules->no_memory = true;
+		return;
 	}
 	knob->line = parser->line;
 	set_knob_value(rules, knob, value);

@@ -52,19 +52,6 @@ static bool same_sets(const struct lx_section *section, const struct lx_header *
 	return true;
 }
 
-/* Takes a section out of the rules. Its place in the list of all is closed by lx_rules_sweep. */
-static void take_away(struct lx_own_rules *rules, struct lx_section *section)
-{
-	for (size_t i = 0; i < rules->punit_count; i++)
-		if (rules->punits[i] == section) {
-			memmove(&rules->punits[i], &rules->punits[i + 1], (rules->punit_count - i - 1) * sizeof(section));
-			rules->punit_count--;
-			break;
-		}
-	forget_keys(section);
-	section->removed = true;
-}
-
 /* [Python.default], [Lexgion.default], [Lexgion(Python).default] */
 static bool default_target(struct lx_parser *parser, struct lx_section *section, const struct lx_header *header)
 {
@@ -86,40 +73,64 @@ static bool default_target(struct lx_parser *parser, struct lx_section *section,
 	return add_target(parser, section);
 }
 
-static bool add_punit_section(struct lx_own_rules *rules, struct lx_section *section)
+/* "[Python.thread(0-1)]", the same for all ways of writing a set; malloc'd. */
+static char *punit_title(struct lx_parser *parser, uint32_t domain, int kind, const struct lx_punits *punits)
 {
-	struct lx_section **larger = realloc(rules->punits, (rules->punit_count + 1) * sizeof(*larger));
+	const struct lx_domain_info *info = lx_domain_info(domain);
+	char *title = malloc(64 + punits->count * sizeof("4294967294-4294967294"));
+	int size = title ? sprintf(title, "[%s.%s(", info->name, info->punits[kind]) : 0;
 
-	if (!larger) {
-		rules->no_memory = true;
-		return false;
+	for (size_t i = 0; i < punits->count && title; i++) {
+		const struct lx_range *range = &punits->ranges[i];
+
+		size += sprintf(title + size, "%s%u", i ? "," : "", range->first);
+		if (range->last > range->first)
+			size += sprintf(title + size, "-%u", range->last);
 	}
-	rules->punits = larger;
-	rules->punits[rules->punit_count++] = section;
-	return true;
+	if (title)
+		strcpy(title + size, ")]");
+	else
+		parser->rules->no_memory = true;
+	return title;
 }
 
-/* [REMOVE Python.thread(0-1)], [REMOVE Python.thread(*)] */
-static bool remove_punits(struct lx_parser *parser, uint32_t domain, int kind, struct lx_piece set,
-			  const struct lx_header *header)
+/* [REMOVE Python.thread(*)]: what was added since such a line stood last. */
+static bool remove_all_punits(struct lx_own_rules *rules, uint32_t domain, int kind)
 {
-	struct lx_own_rules *rules = parser->rules;
-	struct lx_header wanted = {.action = LX_HEADER_REMOVE};
-	bool all = set.size == 3 && memcmp(set.text, "(*)", 3) == 0, found = false;
+	bool found = false;
 
-	if (!all && !lx_parse_punits(parser, set, &wanted.punits[kind]))
-		return false;
-	for (size_t i = rules->punit_count; i-- > 0;) {
-		struct lx_section *section = rules->punits[i];
+	for (size_t i = rules->swept[domain][kind]; i < rules->rules.section_count; i++) {
+		struct lx_section *section = rules->rules.sections[i];
 
-		if (section->domain != domain || !section->punits[kind].said || (!all && !same_sets(section, &wanted)))
+		if (section->kind != LX_SECTION_PUNIT || section->domain != domain || !section->punits[kind].said ||
+		    section->removed)
 			continue;
-		take_away(rules, section);
-		found = true;
+		section->removed = found = true;
 	}
-	if (!found)
-		lx_warn(parser, header->target, "there is no such section above");
-	return true;
+	rules->swept[domain][kind] = (uint32_t)rules->rules.section_count;
+	return found;
+}
+
+/* [REMOVE Python.thread(0-1)] */
+static bool remove_punits(struct lx_parser *parser, uint32_t domain, int kind, struct lx_piece set)
+{
+	struct lx_punits punits = {.said = false};
+
+	if (!lx_parse_punits(parser, set, &punits))
+		return false;
+	char *title = punit_title(parser, domain, kind, &punits);
+	struct lx_section *section = title ? lx_section_known(parser->rules, title) : NULL;
+
+	free(title);
+	if (section)
+		section->removed = true;
+	return section != NULL;
+}
+
+static bool is_everything(struct lx_piece set)
+{
+	return set.size > 2 && *set.text == '(' && set.text[set.size - 1] == ')' &&
+	       lx_piece_is(lx_piece_trim((struct lx_piece){set.text + 1, set.size - 2}), "*");
 }
 
 /* [Python.thread(0-1)] */
@@ -127,7 +138,6 @@ static bool punit_target(struct lx_parser *parser, const struct lx_header *heade
 {
 	struct lx_piece name, kind_name, set;
 	struct lx_punits punits = {.said = false};
-	char title[256];
 
 	lx_split_punits(header->target, &name, &kind_name, &set);
 	int domain = lx_domain_of(name.text, name.size);
@@ -139,38 +149,38 @@ static bool punit_target(struct lx_parser *parser, const struct lx_header *heade
 	if (kind < 0)
 		return lx_unknown_kind(parser, (uint32_t)domain, kind_name);
 	if (header->action == LX_HEADER_REMOVE) {
+		size_t errors = parser->rules->rules.errors;
+		bool found = is_everything(set) ? remove_all_punits(parser->rules, (uint32_t)domain, kind)
+						: remove_punits(parser, (uint32_t)domain, kind, set);
+
+		if (parser->rules->rules.errors != errors)
+			return false;
 		parser->place = LX_IN_REMOVED;
-		return remove_punits(parser, (uint32_t)domain, kind, set, header);
+		if (!found)
+			lx_warn(parser, header->target, "there is no such section above");
+		return true;
 	}
 	if (header->action == LX_HEADER_RESET) {
 		lx_complain(parser, header->target, "only default sections are reset; this one is removed: [REMOVE %.*s]",
 			    (int)(header->target.size < 60 ? header->target.size : 60), header->target.text);
 		return false;
 	}
+	if (header->limited) {
+		lx_complain(parser, header->punit_text, "this section takes no such set here");
+		return false;
+	}
 	if (!lx_parse_punits(parser, set, &punits))
 		return false;
-	int size = snprintf(title, sizeof(title), "[%s.%s(", lx_domain_info((uint32_t)domain)->name,
-			    lx_domain_info((uint32_t)domain)->punits[kind]);
+	char *title = punit_title(parser, (uint32_t)domain, kind, &punits);
+	struct lx_section *section =
+		title ? lx_section_get(parser, LX_SECTION_PUNIT, (uint32_t)domain, title) : NULL;
 
-	for (size_t i = 0; i < punits.count && size < 200; i++)
-		size += snprintf(title + size, sizeof(title) - (size_t)size, "%s%u-%u", i ? "," : "", punits.ranges[i].first,
-				 punits.ranges[i].last);
-	/* A long set is told apart by the number of its line. */
-	if (size >= 200)
-		size += snprintf(title + size, sizeof(title) - (size_t)size, "…%u", parser->line);
-	snprintf(title + size, sizeof(title) - (size_t)size, ")]");
-	struct lx_section *section = lx_section_get(parser, LX_SECTION_PUNIT, (uint32_t)domain, title);
-
-	if (!section)
-		return false;
-	if (!section->punits[kind].said) {
+	free(title);
+	if (section && !section->punits[kind].said) {
 		section->punits[kind] = punits;
 		section->punit_text = lx_rules_text(parser->rules, header->target.text, header->target.size);
-		section->removed = false;
-		if (!add_punit_section(parser->rules, section))
-			return false;
 	}
-	return add_target(parser, section);
+	return section && add_target(parser, section);
 }
 
 /* ---- Named lexgions ---- */
@@ -204,22 +214,16 @@ static bool split_name(struct lx_parser *parser, struct lx_piece item, uint32_t 
 	return true;
 }
 
+/* Nothing above is said once a line: when all of its names are known to be right. */
 static bool remove_named(struct lx_parser *parser, const char *title, struct lx_piece item, const struct lx_header *header)
 {
-	struct lx_own_rules *rules = parser->rules;
+	struct lx_section *section = lx_section_known(parser->rules, title);
 
 	parser->place = LX_IN_REMOVED;
-	for (size_t i = 0; i < rules->rules.section_count; i++) {
-		struct lx_section *section = rules->rules.sections[i];
-
-		if (strcmp(section->title, title) != 0 || section->removed)
-			continue;
-		if (header->limited && !same_sets(section, header))
-			break;
-		take_away(rules, section);
-		return true;
-	}
-	lx_warn(parser, item, "there is no such section above");
+	if (section && (!header->limited || same_sets(section, header)))
+		section->removed = true;
+	else if (!parser->missing.text)
+		parser->missing = item;
 	return true;
 }
 
@@ -264,7 +268,6 @@ static bool name_target(struct lx_parser *parser, struct lx_piece item, const st
 	}
 	if (!right)
 		goto end;
-	section->removed = false;
 	if (header->limited) {
 		memcpy(section->punits, header->punits, sizeof(section->punits));
 		section->punit_text = lx_rules_text(parser->rules, header->punit_text.text, header->punit_text.size);
@@ -306,6 +309,8 @@ static bool lexgion_target(struct lx_parser *parser, const struct lx_header *hea
 		return false;
 	}
 	parser->group = parser->rules->groups++;
+	parser->missing = (struct lx_piece){NULL, 0};
+	size_t errors = parser->rules->rules.errors;
 	bool right = false;
 
 	for (size_t at = 0; at <= inner.size;) {
@@ -318,6 +323,8 @@ static bool lexgion_target(struct lx_parser *parser, const struct lx_header *hea
 			right |= name_target(parser, item, header);
 		at = end + 1;
 	}
+	if (parser->missing.text && parser->rules->rules.errors == errors)
+		lx_warn(parser, parser->missing, "there is no such section above");
 	return right;
 }
 

@@ -15,12 +15,16 @@ const struct lx_section *lx_rules_domain(const struct lx_rules *rules, uint32_t 
 	return own(rules)->domains[domain];
 }
 
+const char *lx_knob_name(const struct lx_own_rules *rules, uint32_t number)
+{
+	return rules->rules.knobs[number].name;
+}
+
 const struct lx_knob *lx_rules_knob(const struct lx_rules *rules, const char *name)
 {
-	for (size_t i = 0; i < rules->knob_count; i++)
-		if (strcmp(rules->knobs[i].name, name) == 0)
-			return &rules->knobs[i];
-	return NULL;
+	uint32_t at = lx_names_find(own(rules), &own(rules)->knobs, lx_knob_name, name, strlen(name));
+
+	return at ? &rules->knobs[at - 1] : NULL;
 }
 
 /* ---- Windows ---- */

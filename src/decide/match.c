@@ -136,6 +136,12 @@ struct lx_pattern *lx_pattern_make(struct lx_own_rules *rules, uint32_t domain, 
 	return rules->no_memory ? NULL : pattern;
 }
 
+void lx_pattern_free(struct lx_pattern *pattern)
+{
+	if (pattern && pattern->kind == LX_NAME_IS_EXPRESSION)
+		regfree(&pattern->expression);
+}
+
 enum lx_strength lx_pattern_strength(const struct lx_pattern *pattern)
 {
 	if (pattern->kind != LX_NAME_IS_TEXT || pattern->file_is_wild)
@@ -242,12 +248,39 @@ static uint32_t last_part_hash(const char *name, size_t size)
 	return lx_text_hash(name + at, size - at);
 }
 
+/* Removed sections leave the list. */
+static void sweep(struct lx_own_rules *rules)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rules->rules.section_count; i++) {
+		struct lx_section *section = rules->rules.sections[i];
+
+		if (section->removed) {
+			lx_pattern_free(section->pattern);
+			continue;
+		}
+		section->number = (uint32_t)kept;
+		rules->rules.sections[kept++] = section;
+	}
+	rules->rules.section_count = kept;
+	free(rules->titles.slots); /* they led to places in the list of before */
+	rules->titles = (struct lx_names){NULL, 0, 0};
+}
+
 void lx_rules_index(struct lx_own_rules *rules)
 {
 	size_t named = 0;
 
-	for (size_t i = 0; i < rules->rules.section_count; i++)
-		named += rules->rules.sections[i]->kind == LX_SECTION_NAMED;
+	sweep(rules);
+	rules->punits = lx_rules_take(rules, rules->rules.section_count * sizeof(*rules->punits));
+	for (size_t i = 0; i < rules->rules.section_count; i++) {
+		struct lx_section *section = rules->rules.sections[i];
+
+		named += section->kind == LX_SECTION_NAMED;
+		if (section->kind == LX_SECTION_PUNIT && rules->punits)
+			rules->punits[rules->punit_count++] = section;
+	}
 	for (rules->name_space = 16; rules->name_space < named * 2;)
 		rules->name_space *= 2;
 	rules->by_name = lx_rules_take(rules, rules->name_space * sizeof(*rules->by_name));
@@ -257,7 +290,7 @@ void lx_rules_index(struct lx_own_rules *rules)
 	for (size_t i = rules->rules.section_count; i-- > 0;) { /* so that a chain is in file order */
 		struct lx_section *section = rules->rules.sections[i];
 
-		if (!section->pattern || section->strength == LX_NAME_PATTERN) /* no name, or a wrong one */
+		if (!section->pattern || section->strength == LX_NAME_PATTERN)
 			continue;
 		uint32_t *head = &rules->by_name[last_part_hash(section->pattern->name, section->pattern->name_size) &
 						 (rules->name_space - 1)];

@@ -19,6 +19,12 @@ struct lx_pattern {
 	uint32_t next;         /* with the same last part of the name; 0: none; else number of a section + 1 */
 };
 
+/* A hash of names: positions of what has them, counted from 1. All zeros is empty; `slots` is freed at the end. */
+struct lx_names {
+	uint32_t *slots;
+	size_t space, used;
+};
+
 /* The rules with what is not for others. */
 struct lx_own_rules {
 	struct lx_rules rules;
@@ -27,8 +33,9 @@ struct lx_own_rules {
 	bool no_memory;
 	bool c_calls;          /* on by default */
 	size_t section_space, knob_space;
-	uint32_t *by_title;    /* hash of titles: number of a section + 1 */
-	size_t title_space, title_used;
+	struct lx_names titles;  /* of sections, while the text is read */
+	struct lx_names knobs;
+	uint32_t swept[LX_RULED_DOMAINS][LX_PUNIT_KINDS_MAX]; /* sections of punits before this one were all removed */
 	uint32_t *by_name;     /* hash of a name's last part, of exact names: as lx_pattern.next */
 	size_t name_space;
 	uint32_t *patterns;    /* numbers of the sections with wildcards and expressions, in file order */
@@ -43,11 +50,20 @@ struct lx_own_rules {
 void *lx_rules_take(struct lx_own_rules *rules, size_t size);
 const char *lx_rules_text(struct lx_own_rules *rules, const char *text, size_t size);
 
+typedef const char *(*lx_name_at_fn)(const struct lx_own_rules *rules, uint32_t number);
+/* The position of that name counted from 1, or 0. */
+uint32_t lx_names_find(const struct lx_own_rules *rules, const struct lx_names *names, lx_name_at_fn name_at, const char *text,
+		       size_t size);
+/* The name of that position leads to it from now on. False: no memory. */
+bool lx_names_set(const struct lx_own_rules *rules, struct lx_names *names, lx_name_at_fn name_at, uint32_t number);
+const char *lx_knob_name(const struct lx_own_rules *rules, uint32_t number);
+
 /* The pattern of a name as written. NULL: what is wrong stands in `message`. */
 struct lx_pattern *lx_pattern_make(struct lx_own_rules *rules, uint32_t domain, const char *text, size_t size,
 				   char *message, size_t message_size);
+void lx_pattern_free(struct lx_pattern *pattern); /* its expression; NULL is allowed */
 enum lx_strength lx_pattern_strength(const struct lx_pattern *pattern);
-/* After the last section: what lx_rules_section looks names up in. */
+/* After the last line: removed sections go, and what lx_rules_section looks names up in is made. */
 void lx_rules_index(struct lx_own_rules *rules);
 
 uint32_t lx_text_hash(const char *text, size_t size);
