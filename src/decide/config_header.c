@@ -8,26 +8,24 @@
 
 /* ---- Where things end ---- */
 
-/*
- * From `at` to the first of `ends` that is outside quotes, expressions and brackets of a wildcard; the size if there is
- * none. An expression begins where a name does: behind ':', ',' or '('.
- */
 size_t lx_header_end_of(struct lx_piece text, size_t at, const char *ends, bool names)
 {
 	char before = names ? '(' : ' ';
+	bool closed = true;
 
 	for (; at < text.size; at++) {
 		char c = text.text[at];
 
-		if (strchr(ends, c) && c)
+		if (strchr(ends, c))
 			return at;
 		if (c == '"' || (c == '/' && names && strchr(":,(", before))) {
 			for (at++; at < text.size && text.text[at] != c; at++)
 				if (c == '/' && text.text[at] == '\\')
 					at++;
 		} else if (c == '[' && names) {
-			const char *close = memchr(text.text + at, ']', text.size - at);
+			const char *close = closed ? memchr(text.text + at, ']', text.size - at) : NULL;
 
+			closed = close != NULL; /* else none of the next is, either */
 			if (close)
 				at = (size_t)(close - text.text);
 		}
@@ -51,7 +49,6 @@ static size_t header_end(struct lx_piece line)
 
 /* ---- What stands behind the brackets ---- */
 
-/* A kind of punit: "thread" of "Python.thread". -1: none of that name. */
 int lx_punit_kind(uint32_t domain, struct lx_piece name)
 {
 	const struct lx_domain_info *info = lx_domain_info(domain);
@@ -62,7 +59,6 @@ int lx_punit_kind(uint32_t domain, struct lx_piece name)
 	return -1;
 }
 
-/* "Domain.kind(set)", in parts. False: it is none, and nothing was said. */
 bool lx_split_punits(struct lx_piece text, struct lx_piece *domain, struct lx_piece *kind, struct lx_piece *set)
 {
 	const char *dot = memchr(text.text, '.', text.size), *open = memchr(text.text, '(', text.size);
@@ -73,6 +69,12 @@ bool lx_split_punits(struct lx_piece text, struct lx_piece *domain, struct lx_pi
 	*kind = lx_piece_trim((struct lx_piece){dot + 1, (size_t)(open - dot) - 1});
 	*set = lx_piece_trim((struct lx_piece){open, (size_t)(text.text + text.size - open)});
 	return true;
+}
+
+bool lx_set_is_everything(struct lx_piece set)
+{
+	return set.size > 2 && *set.text == '(' && set.text[set.size - 1] == ')' &&
+	       lx_piece_is(lx_piece_trim((struct lx_piece){set.text + 1, set.size - 2}), "*");
 }
 
 bool lx_unknown_domain(struct lx_parser *parser, struct lx_piece name)
@@ -120,6 +122,8 @@ static bool parse_limit(struct lx_parser *parser, struct lx_piece part, struct l
 		lx_complain(parser, part, "sets of two domains");
 		return false;
 	}
+	if (header->action == LX_HEADER_REMOVE && lx_set_is_everything(set))
+		return true;
 	header->limited = true;
 	header->punit_domain = (uint32_t)domain;
 	header->punit_text = header->punit_text.text
@@ -135,6 +139,8 @@ static bool parse_inherited(struct lx_parser *parser, struct lx_piece part, stru
 	static const char lexgion[] = "Lexgion(";
 	struct lx_piece name = {part.text, part.size - strlen(".default")};
 
+	header->inherited = part;
+	header->inherited_domain = -1;
 	if (lx_piece_is(name, "Lexgion"))
 		return true;
 	if (name.size > sizeof(lexgion) && strncasecmp(name.text, lexgion, sizeof(lexgion) - 1) == 0 &&
@@ -142,7 +148,34 @@ static bool parse_inherited(struct lx_parser *parser, struct lx_piece part, stru
 		name = lx_piece_trim((struct lx_piece){name.text + sizeof(lexgion) - 1, name.size - sizeof(lexgion)});
 		header->from_default = true;
 	}
-	return lx_domain_of(name.text, name.size) >= 0 || lx_unknown_domain(parser, name);
+	header->inherited_domain = lx_domain_of(name.text, name.size);
+	return header->inherited_domain >= 0 || lx_unknown_domain(parser, name);
+}
+
+/* The size of the first part: up to a blank or colon outside of brackets, before which a blank may stand. */
+static size_t tail_part(struct lx_piece tail)
+{
+	size_t size = 0, depth = 0;
+
+	for (; size < tail.size; size++) {
+		char c = tail.text[size];
+
+		if (depth == 0 && (c == ' ' || c == '\t')) {
+			size_t next = size;
+
+			while (next < tail.size && (tail.text[next] == ' ' || tail.text[next] == '\t'))
+				next++;
+			if (next == tail.size || tail.text[next] != '(')
+				break;
+			size = next - 1;
+		} else if (depth == 0 && c == ':') {
+			break;
+		}
+		depth += c == '(';
+		if (depth > 0 && c == ')')
+			depth--;
+	}
+	return size;
 }
 
 static bool parse_tail(struct lx_parser *parser, struct lx_piece tail, struct lx_header *header)
@@ -150,17 +183,7 @@ static bool parse_tail(struct lx_parser *parser, struct lx_piece tail, struct lx
 	while (tail.size > 0) {
 		while (tail.size > 0 && (*tail.text == ':' || *tail.text == ' ' || *tail.text == '\t'))
 			tail.text++, tail.size--;
-		size_t size = 0, depth = 0;
-
-		for (; size < tail.size; size++) {
-			char c = tail.text[size];
-
-			depth += c == '(';
-			if (depth == 0 && (c == ':' || c == ' ' || c == '\t'))
-				break;
-			if (depth > 0 && c == ')')
-				depth--;
-		}
+		size_t size = tail_part(tail);
 		struct lx_piece part = {tail.text, size};
 
 		tail.text += size;

@@ -12,7 +12,10 @@ struct lx_header {
 	struct lx_piece punit_text;  /* "Python.thread(0-1)", behind the brackets */
 	uint32_t punit_domain;
 	struct lx_punits punits[LX_PUNIT_KINDS_MAX];
-	bool limited, from_default;
+	bool limited;
+	struct lx_piece inherited;   /* "Python.default", "Lexgion(Python).default", "Lexgion.default"; text NULL: none */
+	int inherited_domain;        /* -1: "Lexgion.default" */
+	bool from_default;           /* it is "Lexgion(Python).default" */
 };
 
 /*
@@ -23,6 +26,8 @@ size_t lx_header_end_of(struct lx_piece text, size_t at, const char *ends, bool 
 
 /* "Domain.kind(set)", in parts. False: it is none, and nothing was said. */
 bool lx_split_punits(struct lx_piece text, struct lx_piece *domain, struct lx_piece *kind, struct lx_piece *set);
+/* "(*)" */
+bool lx_set_is_everything(struct lx_piece set);
 /* A kind of punit: "thread" of "Python.thread". -1: none of that name. */
 int lx_punit_kind(uint32_t domain, struct lx_piece name);
 /* Messages about names that are not known. Always false. */

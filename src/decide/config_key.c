@@ -270,9 +270,10 @@ static void set_key(struct lx_parser *parser, struct lx_piece key, struct lx_pie
 	if (section->kind == LX_SECTION_DOMAIN && domain == (int)section->domain &&
 	    set_punits(parser, section, section->domain, name, value))
 		return;
-	if (section->kind != LX_SECTION_LEXGION && domain == -1)
-		domain = (int)section->domain;
-	for (int i = 0; domain == -1 && i < LX_RULED_DOMAINS; i++)
+	for (size_t i = 0; domain == -1 && section->kind != LX_SECTION_LEXGION && i < parser->target_count; i++)
+		if (switch_of(parser->targets[i]->domain, name) >= 0)
+			domain = (int)parser->targets[i]->domain;
+	for (int i = 0; domain == -1 && section->kind == LX_SECTION_LEXGION && i < LX_RULED_DOMAINS; i++)
 		if (switch_of((uint32_t)i, name) >= 0)
 			domain = i;
 	if (domain >= 0)

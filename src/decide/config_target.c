@@ -52,6 +52,21 @@ static bool same_sets(const struct lx_section *section, const struct lx_header *
 	return true;
 }
 
+/* A section takes what is of its own domain, and only those of lexgions take from "Lexgion(Python).default". */
+static bool inherits_right(struct lx_parser *parser, const struct lx_header *header, enum lx_section_kind kind, uint32_t domain)
+{
+	bool of_lexgions = kind == LX_SECTION_NAMED || kind == LX_SECTION_LEXGION_DOMAIN;
+	bool right = kind == LX_SECTION_LEXGION ? !header->from_default
+		     : header->inherited_domain < 0
+			     ? of_lexgions
+			     : header->inherited_domain == (int)domain && (of_lexgions || !header->from_default);
+
+	if (header->inherited.text && !right)
+		lx_complain(parser, header->inherited, "the section takes nothing from '%.*s'",
+			    (int)(header->inherited.size < 60 ? header->inherited.size : 60), header->inherited.text);
+	return !header->inherited.text || right;
+}
+
 /* [Python.default], [Lexgion.default], [Lexgion(Python).default] */
 static bool default_target(struct lx_parser *parser, struct lx_section *section, const struct lx_header *header)
 {
@@ -64,6 +79,8 @@ static bool default_target(struct lx_parser *parser, struct lx_section *section,
 		lx_complain(parser, header->punit_text, "this section takes no such set here");
 		return false;
 	}
+	if (!inherits_right(parser, header, section->kind, section->domain))
+		return false;
 	if (header->action == LX_HEADER_RESET)
 		forget_keys(section);
 	if (header->limited) {
@@ -127,12 +144,6 @@ static bool remove_punits(struct lx_parser *parser, uint32_t domain, int kind, s
 	return section != NULL;
 }
 
-static bool is_everything(struct lx_piece set)
-{
-	return set.size > 2 && *set.text == '(' && set.text[set.size - 1] == ')' &&
-	       lx_piece_is(lx_piece_trim((struct lx_piece){set.text + 1, set.size - 2}), "*");
-}
-
 /* [Python.thread(0-1)] */
 static bool punit_target(struct lx_parser *parser, const struct lx_header *header)
 {
@@ -150,7 +161,7 @@ static bool punit_target(struct lx_parser *parser, const struct lx_header *heade
 		return lx_unknown_kind(parser, (uint32_t)domain, kind_name);
 	if (header->action == LX_HEADER_REMOVE) {
 		size_t errors = parser->rules->rules.errors;
-		bool found = is_everything(set) ? remove_all_punits(parser->rules, (uint32_t)domain, kind)
+		bool found = lx_set_is_everything(set) ? remove_all_punits(parser->rules, (uint32_t)domain, kind)
 						: remove_punits(parser, (uint32_t)domain, kind, set);
 
 		if (parser->rules->rules.errors != errors)
@@ -169,7 +180,8 @@ static bool punit_target(struct lx_parser *parser, const struct lx_header *heade
 		lx_complain(parser, header->punit_text, "this section takes no such set here");
 		return false;
 	}
-	if (!lx_parse_punits(parser, set, &punits))
+	if (!inherits_right(parser, header, LX_SECTION_PUNIT, (uint32_t)domain) ||
+	    !lx_parse_punits(parser, set, &punits))
 		return false;
 	char *title = punit_title(parser, (uint32_t)domain, kind, &punits);
 	struct lx_section *section =
@@ -239,6 +251,8 @@ static bool name_target(struct lx_parser *parser, struct lx_piece item, const st
 		lx_complain(parser, header->punit_text, "the set is of another domain than the name");
 		return false;
 	}
+	if (!inherits_right(parser, header, LX_SECTION_NAMED, domain))
+		return false;
 	char *title = malloc(name.size + 64);
 
 	if (!title) {
@@ -334,10 +348,12 @@ bool lx_header_target(struct lx_parser *parser, const struct lx_header *header)
 	struct lx_piece name, kind, set;
 
 	if (lx_piece_is(target, "Knob")) {
-		if (header->action != LX_HEADER_SET)
-			lx_complain(parser, target, "knobs are only set");
-		parser->place = header->action == LX_HEADER_SET ? LX_IN_KNOBS : LX_IN_BAD_SECTION;
-		return header->action == LX_HEADER_SET;
+		bool right = header->action == LX_HEADER_SET && !header->limited && !header->inherited.text;
+
+		if (!right)
+			lx_complain(parser, target, "knobs are only set: [Knob]");
+		parser->place = right ? LX_IN_KNOBS : LX_IN_BAD_SECTION;
+		return right;
 	}
 	if (lx_piece_is(target, "Lexgion.default"))
 		return default_target(parser, parser->rules->lexgion, header);

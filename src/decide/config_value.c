@@ -35,7 +35,7 @@ static unsigned distance(struct lx_piece a, const char *b)
 const char *lx_near_word(struct lx_piece word, const char *const *words, size_t count)
 {
 	const char *nearest = NULL;
-	unsigned best = (unsigned)word.size / 3 + 1;
+	unsigned best = (unsigned)word.size < 4 ? (unsigned)word.size / 2 : (unsigned)word.size / 3 + 1;
 
 	if (word.size > WORD_MAX)
 		return NULL;

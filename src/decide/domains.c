@@ -147,7 +147,12 @@ bool lx_modes_parse(const char *text, size_t size, char separator, int8_t modes[
 				 "Python User IO OpenMP MPI CUDA");
 			return false;
 		}
-		if (number < 0 || !sign) {
+		if (number >= 0 && !sign) {
+			snprintf(message, message_size, "'%.*s' needs its domain here: Python%c%.*s", (int)mode_size, mode,
+				 separator, (int)mode_size, mode);
+			return false;
+		}
+		if (number < 0) {
 			snprintf(message, message_size, "unknown mode '%.*s' (OFF STANDBY MONITORING TRACING)",
 				 (int)mode_size, mode);
 			return false;

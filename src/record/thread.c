@@ -194,7 +194,13 @@ void lx_threads_renew(void)
 
 void lx_thread_count_open(struct lx_thread *thread)
 {
-	if (thread->special & LX_THREAD_RENEW || (thread != lx_thread_self && thread->busy))
+	const uint32_t *modes = lx_session.state->modes;
+	bool counts = modes[LX_DOMAIN_PYTHON] == LX_MODE_MONITORING || modes[LX_DOMAIN_USER] == LX_MODE_MONITORING;
+
+	/* Another thread's stack is left alone unless there may be something to gain. */
+	if (thread != lx_thread_self && (!counts || thread->busy))
+		return;
+	if (thread->special & LX_THREAD_RENEW)
 		return;
 	lx_calls_forget(thread, LX_DOMAIN_PYTHON);
 	lx_calls_forget(thread, LX_DOMAIN_USER);
