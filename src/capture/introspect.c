@@ -75,7 +75,6 @@ struct script {
 	char path[2048], log[1200], note[1200], said[4096];
 	char *words[6];       /* sh, path, chunk, pid, configuration */
 	char **environment;
-	int said_fd;
 };
 
 /* In a process of its own, copied from one with threads: only calls that are safe after fork. */
@@ -113,22 +112,19 @@ static bool is_noted(const struct script *script)
 static void watch_script(struct script *script)
 {
 	int log = open(script->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666), status = 0;
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), said = dup(2);
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	dup2(null, 0);
 	dup2(log >= 0 ? log : null, 1);
 	dup2(log >= 0 ? log : null, 2);
 	/* Pipes of the program end when it closes them, not when we do. */
-	for (int fd = 3; fd < 1024; fd++)
-		if (fd != said)
+	if (syscall(SYS_close_range, 3u, ~0u, 0) != 0)
+		for (int fd = 3; fd < 1024; fd++)
 			close(fd);
-	syscall(SYS_close_range, (unsigned)(said > 1023 ? said + 1 : 1024), ~0u, 0);
 	pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 
-	if (child == 0) {
-		close(said);
+	if (child == 0)
 		run_script(script);
-	}
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	if (child > 0 && status == 0)
@@ -138,8 +134,6 @@ static void watch_script(struct script *script)
 	int notes = open(script->note, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 
 	write_text(notes, script->said);
-	if (script->said_fd)
-		write_text(said, strstr(script->said, "lextrace: "));
 	_exit(0);
 }
 
@@ -185,8 +179,7 @@ static void run(const char *name, const char *chunk)
 	snprintf(script->log, sizeof(script->log), "%s/lextrace/introspect.log", lx_session_folder());
 	snprintf(script->note, sizeof(script->note), "%s/notes", lx_session_run_folder());
 	snprintf(script->said, sizeof(script->said),
-		 "process %s: lextrace: the script %s of INTROSPECT failed; its output: %s\n", pid, script->path, script->log);
-	script->said_fd = lx_session_speaks();
+		 "process %s: the script %s of INTROSPECT failed; its output: %s\n", pid, script->path, script->log);
 	script->words[0] = (char *)"sh";
 	script->words[1] = script->path;
 	script->words[2] = (char *)chunk;

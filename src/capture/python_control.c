@@ -167,7 +167,7 @@ static void control(struct lx_thread *thread)
 		reload(thread);
 	if (*lx_attention & LX_ATTENTION_REQUEST)
 		request(thread);
-	if (*lx_attention & LX_ATTENTION_PAUSE)
+	if (*lx_attention & LX_ATTENTION_PAUSE && !(thread->special & LX_THREAD_OUTSIDE))
 		wait_out(thread);
 	while ((work = lx_work_take())) {
 		do_work(thread, work);
