@@ -1,6 +1,7 @@
 #include "decide/config.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,8 @@ void lx_rules_free(struct lx_rules *public_rules)
 		free(rules->chunks);
 		rules->chunks = next;
 	}
+	if (rules->locale)
+		freelocale(rules->locale);
 	free(rules->rules.sections);
 	free(rules->rules.knobs);
 	free(rules->titles.slots);
@@ -159,14 +162,15 @@ bool lx_piece_is(struct lx_piece piece, const char *word)
 /* A comment begins at the line's start or behind a blank; not in quotes. */
 static struct lx_piece without_comment(struct lx_piece line)
 {
-	bool quoted = false, blank = true;
+	bool blank = true;
 
 	for (size_t i = 0; i < line.size; i++) {
 		char c = line.text[i];
+		const char *close = c == '"' ? memchr(line.text + i + 1, '"', line.size - i - 1) : NULL;
 
-		if (c == '"')
-			quoted = !quoted;
-		if (!quoted && blank && (c == '#' || c == ';')) {
+		if (close)
+			i = (size_t)(close - line.text);
+		if (blank && (c == '#' || c == ';')) {
 			line.size = i;
 			break;
 		}

@@ -34,7 +34,6 @@ static void forget_keys(struct lx_section *section)
 	section->mode = (struct lx_value){0, 0};
 	memset(section->punits, 0, sizeof(section->punits));
 	section->punit_text = NULL;
-	section->from_default = false;
 	section->line = LX_LINE_BUILT_IN;
 }
 
@@ -287,6 +286,7 @@ static bool name_target(struct lx_parser *parser, struct lx_piece item, const st
 		section->punit_text = lx_rules_text(parser->rules, header->punit_text.text, header->punit_text.size);
 	}
 	section->from_default |= header->from_default;
+	section->from_all |= header->inherited.text && header->inherited_domain < 0;
 	right = add_target(parser, section);
 end:
 	free(title);

@@ -61,8 +61,8 @@ const struct lx_section *lx_rules_window_source(const struct lx_rules *rules, co
 		return section;
 	if (section->kind == LX_SECTION_NAMED && section->from_default && says(of_domain, key))
 		return of_domain;
-	/* A named section takes the numbers of [Lexgion.default], and no action. */
-	if (key == LX_KEY_ACTION && section->kind == LX_SECTION_NAMED && !section->from_default)
+	/* A named section takes the numbers of [Lexgion.default], and no action unless it says so. */
+	if (key == LX_KEY_ACTION && section->kind == LX_SECTION_NAMED && !section->from_default && !section->from_all)
 		return NULL;
 	return says(of_all, key) ? of_all : NULL;
 }
@@ -179,7 +179,7 @@ static const struct lx_section *switch_source(const struct lx_rules *rules, cons
 	if (section && section->kind == LX_SECTION_NAMED) {
 		chain[0] = section;
 		chain[1] = section->from_default ? of_domain : NULL;
-		chain[2] = section->from_default ? of_all : NULL;
+		chain[2] = section->from_default || section->from_all ? of_all : NULL;
 	} else if (section && section->kind == LX_SECTION_LEXGION_DOMAIN) {
 		chain[0] = section;
 		chain[1] = of_all;

@@ -1,4 +1,5 @@
 #include <fnmatch.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +19,41 @@ uint32_t lx_text_hash(const char *text, size_t size)
 
 static bool has_wildcard(const char *text, size_t size)
 {
+	const char *close = memrchr(text, ']', size);
+
 	for (size_t i = 0; i < size; i++)
-		if (text[i] == '*' || text[i] == '?' || (text[i] == '[' && memchr(text + i, ']', size - i)))
+		if (text[i] == '*' || text[i] == '?' || (text[i] == '[' && close && close > text + i))
 			return true;
 	return false;
+}
+
+/* The colon between file and name; those of a class, as in "[[:alpha:]]*", are none. */
+static const char *colon_of(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (text[i] == ':' && (i == 0 || text[i - 1] != '[') && (i + 1 == size || text[i + 1] != ']'))
+			return text + i;
+	return NULL;
+}
+
+/* Characters of names are UTF-8, in the program as in the command line. */
+static locale_t utf8_of(struct lx_own_rules *rules)
+{
+	if (!rules->locale)
+		rules->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	return rules->locale;
+}
+
+/* In the locale, if there is one: then back to what is returned. */
+static locale_t enter(locale_t locale)
+{
+	return locale ? uselocale(locale) : (locale_t)0;
+}
+
+static void leave(locale_t before)
+{
+	if (before)
+		uselocale(before);
 }
 
 /* Takes "@42" off the end of a name. */
@@ -61,20 +93,26 @@ static bool is_costly(const char *expression)
 	return cost > COST_MAX;
 }
 
+/* "\1" takes time without end. */
+static bool refers_back(const char *expression)
+{
+	for (const char *at = expression; (at = strchr(at, '\\')) && at[1]; at += 2)
+		if (at[1] >= '1' && at[1] <= '9')
+			return true;
+	return false;
+}
+
 /* "/expression/": an escaped slash is a slash. */
 static bool make_expression(struct lx_own_rules *rules, struct lx_pattern *pattern, const char *text, size_t size,
 			    char *message, size_t message_size)
 {
-	char *plain = lx_rules_take(rules, size + 1);
+	char plain[EXPRESSION_MAX + 1];
 	size_t used = 0;
 
 	if (size > EXPRESSION_MAX) {
 		snprintf(message, message_size, "an expression of more than %d bytes", EXPRESSION_MAX);
 		return false;
 	}
-
-	if (!plain)
-		return false;
 	if (size < 2 || text[size - 1] != '/') {
 		snprintf(message, message_size, "an expression ends with '/'");
 		return false;
@@ -84,12 +122,19 @@ static bool make_expression(struct lx_own_rules *rules, struct lx_pattern *patte
 			i++;
 		plain[used++] = text[i];
 	}
+	plain[used] = '\0';
+	if (refers_back(plain)) {
+		snprintf(message, message_size, "an expression can't refer back to its parts ('\\1')");
+		return false;
+	}
 	if (is_costly(plain)) {
 		snprintf(message, message_size, "an expression with too many repetitions");
 		return false;
 	}
+	locale_t before = enter(pattern->locale = utf8_of(rules));
 	int wrong = regcomp(&pattern->expression, plain, REG_EXTENDED | REG_NOSUB);
 
+	leave(before);
 	if (wrong) {
 		char why[128];
 
@@ -105,7 +150,7 @@ struct lx_pattern *lx_pattern_make(struct lx_own_rules *rules, uint32_t domain, 
 				   char *message, size_t message_size)
 {
 	struct lx_pattern *pattern = lx_rules_take(rules, sizeof(*pattern));
-	const char *colon = domain == LX_DOMAIN_PYTHON && size > 0 && *text != '/' ? memchr(text, ':', size) : NULL;
+	const char *colon = domain == LX_DOMAIN_PYTHON && size > 0 && *text != '/' ? colon_of(text, size) : NULL;
 
 	if (!pattern)
 		return NULL;
@@ -131,6 +176,8 @@ struct lx_pattern *lx_pattern_make(struct lx_own_rules *rules, uint32_t domain, 
 		return NULL;
 	if (*text != '/')
 		pattern->kind = has_wildcard(text, size) ? LX_NAME_IS_WILD : LX_NAME_IS_TEXT;
+	if (pattern->kind == LX_NAME_IS_WILD || pattern->file_is_wild)
+		pattern->locale = utf8_of(rules);
 	pattern->name = lx_rules_text(rules, text, size);
 	pattern->name_size = size;
 	return rules->no_memory ? NULL : pattern;
@@ -212,16 +259,10 @@ static bool module_name_fits(const struct lx_pattern *pattern, const struct lx_s
 	return ends_in(subject->file, subject->file_size, file, module + 12);
 }
 
-bool lx_section_matches(const struct lx_section *section, const struct lx_subject *subject)
+static bool matches(const struct lx_pattern *pattern, const struct lx_subject *subject)
 {
 	static char text[LX_DEFINITION_TEXT_MAX * 2 + 8]; /* a thread's stack may be a small one */
-	const struct lx_pattern *pattern = section->pattern;
 
-	if (!pattern || section->removed || section->domain != subject->domain || subject->name_size > LX_DEFINITION_TEXT_MAX + 4 ||
-	    subject->file_size > LX_DEFINITION_TEXT_MAX + 4)
-		return false;
-	if (pattern->line && pattern->line != subject->line)
-		return false;
 	if (pattern->kind == LX_NAME_IS_TEXT) {
 		if (pattern->name_size == subject->name_size && memcmp(pattern->name, subject->name, subject->name_size) == 0)
 			return file_fits(pattern, subject, text);
@@ -234,6 +275,20 @@ bool lx_section_matches(const struct lx_section *section, const struct lx_subjec
 	if (pattern->kind == LX_NAME_IS_WILD)
 		return fnmatch(pattern->name, text, 0) == 0;
 	return regexec(&pattern->expression, text, 0, NULL, 0) == 0;
+}
+
+bool lx_section_matches(const struct lx_section *section, const struct lx_subject *subject)
+{
+	const struct lx_pattern *pattern = section->pattern;
+
+	if (!pattern || section->removed || section->domain != subject->domain || subject->name_size > LX_DEFINITION_TEXT_MAX + 4 ||
+	    subject->file_size > LX_DEFINITION_TEXT_MAX + 4 || (pattern->line && pattern->line != subject->line))
+		return false;
+	locale_t before = enter(pattern->locale);
+	bool right = matches(pattern, subject);
+
+	leave(before);
+	return right;
 }
 
 /* ---- Which section applies ---- */

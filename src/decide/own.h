@@ -2,6 +2,7 @@
 #ifndef LX_DECIDE_OWN_H
 #define LX_DECIDE_OWN_H
 
+#include <locale.h>
 #include <regex.h>
 
 #include "decide/rules.h"
@@ -16,6 +17,7 @@ struct lx_pattern {
 	enum lx_name_kind kind;
 	uint32_t line;         /* first line of the function; 0: any */
 	regex_t expression;
+	locale_t locale;       /* of wildcards and expressions */
 	uint32_t next;         /* with the same last part of the name; 0: none; else number of a section + 1 */
 };
 
@@ -32,6 +34,7 @@ struct lx_own_rules {
 	size_t chunk_used, chunk_space;
 	bool no_memory;
 	bool c_calls;          /* on by default */
+	locale_t locale;       /* characters are UTF-8, whatever the process has set; (locale_t)0: no wildcard needs it yet */
 	size_t section_space, knob_space;
 	struct lx_names titles;  /* of sections, while the text is read */
 	struct lx_names knobs;

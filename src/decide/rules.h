@@ -129,6 +129,7 @@ struct lx_section {
 	struct lx_punits punits[LX_PUNIT_KINDS_MAX]; /* by the domain's kinds */
 	bool removed;              /* [REMOVE …]: not there for anybody */
 	bool from_default;         /* NAMED: ": Lexgion(Python).default" stands after the colon */
+	bool from_all;             /* NAMED: ": Lexgion.default" does */
 	struct lx_pattern *pattern; /* NAMED: for decide/match.c */
 	enum lx_strength strength; /* NAMED */
 };
