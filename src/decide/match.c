@@ -6,15 +6,6 @@
 
 #include "decide/own.h"
 
-uint32_t lx_text_hash(const char *text, size_t size)
-{
-	uint32_t hash = 2166136261u;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-	return hash;
-}
-
 /* ---- Names as patterns ---- */
 
 static bool has_wildcard(const char *text, size_t size)
@@ -289,93 +280,4 @@ bool lx_section_matches(const struct lx_section *section, const struct lx_subjec
 
 	leave(before);
 	return right;
-}
-
-/* ---- Which section applies ---- */
-
-/* The part of a name behind its last dot: the same for all ways of writing an exact name. */
-static uint32_t last_part_hash(const char *name, size_t size)
-{
-	size_t at = size;
-
-	while (at > 0 && name[at - 1] != '.')
-		at--;
-	return lx_text_hash(name + at, size - at);
-}
-
-/* Removed sections leave the list. */
-static void sweep(struct lx_own_rules *rules)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < rules->rules.section_count; i++) {
-		struct lx_section *section = rules->rules.sections[i];
-
-		if (section->removed) {
-			lx_pattern_free(section->pattern);
-			continue;
-		}
-		section->number = (uint32_t)kept;
-		rules->rules.sections[kept++] = section;
-	}
-	rules->rules.section_count = kept;
-	free(rules->titles.slots); /* they led to places in the list of before */
-	rules->titles = (struct lx_names){NULL, 0, 0};
-}
-
-void lx_rules_index(struct lx_own_rules *rules)
-{
-	size_t named = 0;
-
-	sweep(rules);
-	rules->punits = lx_rules_take(rules, rules->rules.section_count * sizeof(*rules->punits));
-	for (size_t i = 0; i < rules->rules.section_count; i++) {
-		struct lx_section *section = rules->rules.sections[i];
-
-		named += section->kind == LX_SECTION_NAMED;
-		if (section->kind == LX_SECTION_PUNIT && rules->punits)
-			rules->punits[rules->punit_count++] = section;
-	}
-	for (rules->name_space = 16; rules->name_space < named * 2;)
-		rules->name_space *= 2;
-	rules->by_name = lx_rules_take(rules, rules->name_space * sizeof(*rules->by_name));
-	rules->patterns = lx_rules_take(rules, (named + 1) * sizeof(*rules->patterns));
-	if (rules->no_memory)
-		return;
-	for (size_t i = rules->rules.section_count; i-- > 0;) { /* so that a chain is in file order */
-		struct lx_section *section = rules->rules.sections[i];
-
-		if (!section->pattern || section->strength == LX_NAME_PATTERN)
-			continue;
-		uint32_t *head = &rules->by_name[last_part_hash(section->pattern->name, section->pattern->name_size) &
-						 (rules->name_space - 1)];
-
-		section->pattern->next = *head;
-		*head = (uint32_t)i + 1;
-	}
-	for (size_t i = 0; i < rules->rules.section_count; i++)
-		if (rules->rules.sections[i]->pattern && rules->rules.sections[i]->strength == LX_NAME_PATTERN)
-			rules->patterns[rules->pattern_count++] = (uint32_t)i;
-}
-
-const struct lx_section *lx_rules_section(const struct lx_rules *public_rules, const struct lx_subject *subject)
-{
-	const struct lx_own_rules *rules = (const struct lx_own_rules *)public_rules;
-	const struct lx_section *best = NULL;
-	uint32_t at = rules->by_name[last_part_hash(subject->name, subject->name_size) & (rules->name_space - 1)];
-
-	while (at) {
-		const struct lx_section *section = public_rules->sections[at - 1];
-
-		at = section->pattern->next;
-		if (!lx_section_matches(section, subject))
-			continue;
-		if (!best || section->strength < best->strength ||
-		    (section->strength == best->strength && section->pattern->line && !best->pattern->line))
-			best = section;
-	}
-	for (size_t i = 0; i < rules->pattern_count && !best; i++)
-		if (lx_section_matches(public_rules->sections[rules->patterns[i]], subject))
-			best = public_rules->sections[rules->patterns[i]];
-	return best ? best : rules->lexgion_domains[subject->domain];
 }

@@ -18,7 +18,8 @@ struct lx_pattern {
 	uint32_t line;         /* first line of the function; 0: any */
 	regex_t expression;
 	locale_t locale;       /* of wildcards and expressions */
-	uint32_t next;         /* with the same last part of the name; 0: none; else number of a section + 1 */
+	uint32_t key;          /* of exact names: a hash of name, file and line */
+	uint32_t next;         /* in the same place of the index; 0: none; else number of a section + 1 */
 };
 
 /* A hash of names: positions of what has them, counted from 1. All zeros is empty; `slots` is freed at the end. */
@@ -39,10 +40,11 @@ struct lx_own_rules {
 	struct lx_names titles;  /* of sections, while the text is read */
 	struct lx_names knobs;
 	uint32_t swept[LX_RULED_DOMAINS][LX_PUNIT_KINDS_MAX]; /* sections of punits before this one were all removed */
-	uint32_t *by_name;     /* hash of a name's last part, of exact names: as lx_pattern.next */
+	uint32_t *by_name;     /* by key, of exact names: as lx_pattern.next */
 	size_t name_space;
 	uint32_t *patterns;    /* numbers of the sections with wildcards and expressions, in file order */
 	size_t pattern_count;
+	bool lines;            /* an exact name has a line */
 	struct lx_section *domains[LX_RULED_DOMAINS], *lexgion, *lexgion_domains[LX_RULED_DOMAINS];
 	struct lx_section **punits; /* in file order */
 	size_t punit_count;
