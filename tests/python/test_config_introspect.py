@@ -385,8 +385,8 @@ def test_where_a_script_is_looked_for(trace, script):
 
 def test_a_script_with_a_blank_and_one_that_goes_on_after_the_program(trace, script):
     script("#!/bin/sh\necho $$ > pid\nsleep 20\necho late > late\n", name="look at it.sh")
-    result = run(trace, window("INTROSPECT:0:look at it.sh:TRACING"),
-                 "import os, time\ndef f(): pass\nfor _ in range(5): f()\nwhile not os.path.exists('pid'): time.sleep(0.01)\n")
+    run(trace, window("INTROSPECT:0:look at it.sh:TRACING"),
+        "import os, time\ndef f(): pass\nfor _ in range(5): f()\nwhile not os.path.exists('pid'): time.sleep(0.01)\n")
     assert not (trace.tmp_path / "late").exists(), "who reads the program's output waits for the program only"
     import os
     os.kill(int((trace.tmp_path / "pid").read_text()), signal.SIGKILL)

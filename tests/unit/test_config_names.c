@@ -245,84 +245,84 @@ static void keys_of_many_names(void **state)
 	lx_rules_free(rules);
 }
 
+static const struct {
+	const char *text, *said;
+} header_cases[] = {
+	{"[", "1:1: the section's ']' is missing\n"},
+	{"  [Python.default", "1:3: the section's ']' is missing\n"},
+	{"[Lexgion(Python:/a)]", "1:1: the section's ']' is missing\n"},
+	{"[Lexgion(\"Python:a)]", "1:1: the section's ']' is missing\n"},
+	{"[Lexgion(Python:a]", "1:1: the section's ']' is missing\n"},
+	{"[]", "1:1: the section has no name\n"},
+	{"[ ]", "1:1: the section has no name\n"},
+	{"[SET]", "1:2: unknown section 'SET'\n"},
+	{"[Pyton.default]", "1:2: unknown domain 'Pyton' (did you mean 'Python'?)\n"},
+	{"[Foo.default]", "1:2: unknown domain 'Foo' (Python User IO OpenMP MPI CUDA)\n"},
+	{"[Lexgion(Pyhton).default]", "1:10: unknown domain 'Pyhton' (did you mean 'Python'?)\n"},
+	{"[Lexgion.defualt]", "1:2: unknown section 'Lexgion.defualt' (did you mean 'Lexgion.default'?)\n"},
+	{"[Python.thread]", "1:2: unknown section 'Python.thread'\n"},
+	{"[Python.rank(0)]", "1:9: Python has no 'rank' (thread)\n"},
+	{"[OpenMP.core(0)]", "1:9: OpenMP has no 'core' (team thread device)\n"},
+	{"[Python.thread(*)]", "1:16: '*' is no whole decimal number\n"},
+	{"[Python.thread(5-2)]", "1:16: (5-2) runs backwards\n"},
+	{"[Python.thread(0-99999999999)]", "1:18: 99999999999 is out of range (0 to 4294967295)\n"},
+	{"[Python.thread(0)] : Python.thread(1)", "1:22: this section takes no such set here\n"},
+	{"[Python.thread(0)] : OpenMP.default", "1:22: the section takes nothing from 'OpenMP.default'\n"},
+	{"[Python.default] : Python.thread(1)", "1:20: this section takes no such set here\n"},
+	{"[Python.default] : MPI.default", "1:20: the section takes nothing from 'MPI.default'\n"},
+	{"[Lexgion.default] : Python.thread(1)", "1:21: this section takes no such set here\n"},
+	{"[Lexgion(Python).default] : OpenMP.thread(0)", "1:29: this section takes no such set here\n"},
+	{"[Lexgion()]", "1:10: a name is missing\n"},
+	{"[Lexgion(Python:)]", "1:10: a name is missing\n"},
+	{"[Lexgion(Python:f,)]", "1:19: a name is missing\n"},
+	{"[Lexgion(f)]", "1:10: a name begins with its domain: Python:f\n"},
+	{"[Lexgion(Foo:f, Python:g, Bar:h)]", "1:10: unknown domain 'Foo' (Python User IO OpenMP MPI CUDA)\n"},
+	{"[Lexgion(Python::f)]", "1:10: a name stands on both sides of ':'\n"},
+	{"[Lexgion(Python:a.py:)]", "1:10: a name stands on both sides of ':'\n"},
+	{"[Lexgion(Python:/a/b)]", "1:10: an expression ends with '/'\n"},
+	{"[Lexgion(Python:/(a/)]", "1:10: wrong expression: Unmatched ( or \\(\n"},
+	{"[Lexgion(Python:/(a*)*\\1/)]", "1:10: an expression can't refer back to its parts ('\\1')\n"},
+	{"[Lexgion(Python:f)x]", "1:19: 'x' does not belong here\n"},
+	{"[Lexgion(Python:f)] x", "1:21: 'x' is neither a section to take from nor a set like Python.thread(0-3)\n"},
+	{"[Lexgion(Python:f)] : Pyton.default", "1:23: unknown domain 'Pyton' (did you mean 'Python'?)\n"},
+	{"[Lexgion(Python:f)] : OpenMP.default", "1:23: the section takes nothing from 'OpenMP.default'\n"},
+	{"[Lexgion(Python:f)] : Lexgion(MPI).default", "1:23: the section takes nothing from 'Lexgion(MPI).default'\n"},
+	{"[Lexgion(Python:f)] : OpenMP.thread(0)", "1:23: the set is of another domain than the name\n"},
+	{"[Lexgion(Python:f)] : Python.core(0)", "1:30: Python has no 'core' (thread)\n"},
+	{"[Lexgion(Python:f)] : Python.thread(", "1:36: a set is written (0-3), (0) or (0,2,5-7)\n"},
+	{"[RESET Lexgion(Python:f)]", "1:8: only default sections are reset; this one is removed\n"},
+	{"[RESET Python.thread(0)]",
+	 "1:8: only default sections are reset; this one is removed: [REMOVE Python.thread(0)]\n"},
+	{"[REMOVE Python.default]", "1:9: a default section is not removed but reset: [RESET Python.default]\n"},
+	{"[REMOVE Lexgion.default]", "1:9: a default section is not removed but reset: [RESET Lexgion.default]\n"},
+	{"[REMOVE Knob]", "1:9: knobs are only set: [Knob]\n"},
+	{"[Knob] : Python.default", "1:2: knobs are only set: [Knob]\n"},
+	{"[REMOVE Python.thread(7-)]", "1:23: a number is missing in the set\n"},
+	{"[REMOVE Lexgion(Python:f, Foo:g)]", "1:27: unknown domain 'Foo' (Python User IO OpenMP MPI CUDA)\n"},
+	{"[REMOVE Lexgion(Python:f, Python:g)]", "warning 1:17: there is no such section above\n"},
+	{"[REMOVE Python.thread(3)]", "warning 1:9: there is no such section above\n"},
+	{"[REMOVE Python.thread( * )]", "warning 1:9: there is no such section above\n"},
+	{"[größe.default]", "1:2: unknown domain 'größe' (Python User IO OpenMP MPI CUDA)\n"},
+	{"[Lexgion(Python:größe, x)]", "1:24: a name begins with its domain: Python:x\n"},
+};
+
 static void wrong_headers(void **state)
 {
-	static const struct {
-		const char *text, *said;
-	} cases[] = {
-		{"[", "1:1: the section's ']' is missing\n"},
-		{"  [Python.default", "1:3: the section's ']' is missing\n"},
-		{"[Lexgion(Python:/a)]", "1:1: the section's ']' is missing\n"},
-		{"[Lexgion(\"Python:a)]", "1:1: the section's ']' is missing\n"},
-		{"[Lexgion(Python:a]", "1:1: the section's ']' is missing\n"},
-		{"[]", "1:1: the section has no name\n"},
-		{"[ ]", "1:1: the section has no name\n"},
-		{"[SET]", "1:2: unknown section 'SET'\n"},
-		{"[Pyton.default]", "1:2: unknown domain 'Pyton' (did you mean 'Python'?)\n"},
-		{"[Foo.default]", "1:2: unknown domain 'Foo' (Python User IO OpenMP MPI CUDA)\n"},
-		{"[Lexgion(Pyhton).default]", "1:10: unknown domain 'Pyhton' (did you mean 'Python'?)\n"},
-		{"[Lexgion.defualt]", "1:2: unknown section 'Lexgion.defualt' (did you mean 'Lexgion.default'?)\n"},
-		{"[Python.thread]", "1:2: unknown section 'Python.thread'\n"},
-		{"[Python.rank(0)]", "1:9: Python has no 'rank' (thread)\n"},
-		{"[OpenMP.core(0)]", "1:9: OpenMP has no 'core' (team thread device)\n"},
-		{"[Python.thread(*)]", "1:16: '*' is no whole decimal number\n"},
-		{"[Python.thread(5-2)]", "1:16: (5-2) runs backwards\n"},
-		{"[Python.thread(0-99999999999)]", "1:18: 99999999999 is out of range (0 to 4294967295)\n"},
-		{"[Python.thread(0)] : Python.thread(1)", "1:22: this section takes no such set here\n"},
-		{"[Python.thread(0)] : OpenMP.default", "1:22: the section takes nothing from 'OpenMP.default'\n"},
-		{"[Python.default] : Python.thread(1)", "1:20: this section takes no such set here\n"},
-		{"[Python.default] : MPI.default", "1:20: the section takes nothing from 'MPI.default'\n"},
-		{"[Lexgion.default] : Python.thread(1)", "1:21: this section takes no such set here\n"},
-		{"[Lexgion(Python).default] : OpenMP.thread(0)", "1:29: this section takes no such set here\n"},
-		{"[Lexgion()]", "1:10: a name is missing\n"},
-		{"[Lexgion(Python:)]", "1:10: a name is missing\n"},
-		{"[Lexgion(Python:f,)]", "1:19: a name is missing\n"},
-		{"[Lexgion(f)]", "1:10: a name begins with its domain: Python:f\n"},
-		{"[Lexgion(Foo:f, Python:g, Bar:h)]", "1:10: unknown domain 'Foo' (Python User IO OpenMP MPI CUDA)\n"},
-		{"[Lexgion(Python::f)]", "1:10: a name stands on both sides of ':'\n"},
-		{"[Lexgion(Python:a.py:)]", "1:10: a name stands on both sides of ':'\n"},
-		{"[Lexgion(Python:/a/b)]", "1:10: an expression ends with '/'\n"},
-		{"[Lexgion(Python:/(a/)]", "1:10: wrong expression: Unmatched ( or \\(\n"},
-		{"[Lexgion(Python:/(a*)*\\1/)]", "1:10: an expression can't refer back to its parts ('\\1')\n"},
-		{"[Lexgion(Python:f)x]", "1:19: 'x' does not belong here\n"},
-		{"[Lexgion(Python:f)] x", "1:21: 'x' is neither a section to take from nor a set like Python.thread(0-3)\n"},
-		{"[Lexgion(Python:f)] : Pyton.default", "1:23: unknown domain 'Pyton' (did you mean 'Python'?)\n"},
-		{"[Lexgion(Python:f)] : OpenMP.default", "1:23: the section takes nothing from 'OpenMP.default'\n"},
-		{"[Lexgion(Python:f)] : Lexgion(MPI).default", "1:23: the section takes nothing from 'Lexgion(MPI).default'\n"},
-		{"[Lexgion(Python:f)] : OpenMP.thread(0)", "1:23: the set is of another domain than the name\n"},
-		{"[Lexgion(Python:f)] : Python.core(0)", "1:30: Python has no 'core' (thread)\n"},
-		{"[Lexgion(Python:f)] : Python.thread(", "1:36: a set is written (0-3), (0) or (0,2,5-7)\n"},
-		{"[RESET Lexgion(Python:f)]", "1:8: only default sections are reset; this one is removed\n"},
-		{"[RESET Python.thread(0)]",
-		 "1:8: only default sections are reset; this one is removed: [REMOVE Python.thread(0)]\n"},
-		{"[REMOVE Python.default]", "1:9: a default section is not removed but reset: [RESET Python.default]\n"},
-		{"[REMOVE Lexgion.default]", "1:9: a default section is not removed but reset: [RESET Lexgion.default]\n"},
-		{"[REMOVE Knob]", "1:9: knobs are only set: [Knob]\n"},
-		{"[Knob] : Python.default", "1:2: knobs are only set: [Knob]\n"},
-		{"[REMOVE Python.thread(7-)]", "1:23: a number is missing in the set\n"},
-		{"[REMOVE Lexgion(Python:f, Foo:g)]", "1:27: unknown domain 'Foo' (Python User IO OpenMP MPI CUDA)\n"},
-		{"[REMOVE Lexgion(Python:f, Python:g)]", "warning 1:17: there is no such section above\n"},
-		{"[REMOVE Python.thread(3)]", "warning 1:9: there is no such section above\n"},
-		{"[REMOVE Python.thread( * )]", "warning 1:9: there is no such section above\n"},
-		{"[größe.default]", "1:2: unknown domain 'größe' (Python User IO OpenMP MPI CUDA)\n"},
-		{"[Lexgion(Python:größe, x)]", "1:24: a name begins with its domain: Python:x\n"},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < COUNT(header_cases); i++) {
 		char text[256];
 
-		snprintf(text, sizeof(text), "%s   # why\n", cases[i].text);
+		snprintf(text, sizeof(text), "%s   # why\n", header_cases[i].text);
 		struct lx_rules *rules = parse(text);
 
-		assert_string_equal(said, cases[i].said);
+		assert_string_equal(said, header_cases[i].said);
 		lx_rules_free(rules);
 		if (strncmp(said, "warning", 7) == 0)
 			continue;
 		/* What stands below goes with the header, and the section before it does not take it. */
-		snprintf(text, sizeof(text), "[Lexgion(Python:k)]\n%s\nmax_num_traces = 1\nnonsense\n", cases[i].text);
+		snprintf(text, sizeof(text), "[Lexgion(Python:k)]\n%s\nmax_num_traces = 1\nnonsense\n", header_cases[i].text);
 		rules = parse(text);
-		if (!strchr(cases[i].text, ',')) { /* the right names of a list count */
+		if (!strchr(header_cases[i].text, ',')) { /* the right names of a list count */
 			assert_int_equal(said_count, 1);
 			assert_int_equal(window_of(rules, "k").max_traces, -1);
 		}
