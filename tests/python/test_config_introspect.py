@@ -116,7 +116,7 @@ def test_other_threads_go_on_and_pause_at_their_next_event(trace):
         # On 3.11 the end of a C call is an event, too: there this thread pauses behind its read.
         print(0.95 < end - begin < 20, begin < seen[0] < end - 0.2 or sys.version_info < (3, 12), len(inside))
     """
-    result = run(trace, window("INTROSPECT:1:-:TRACING"), program, options=["--no-follow"])
+    result = run(trace, window("INTROSPECT:3:-:TRACING"), program, options=["--no-follow"])
     assert result.stdout == "True True 0\n", result.stdout
     in_balance(result)
 
@@ -135,7 +135,7 @@ def test_signals_are_served_during_a_pause(trace):
         helper.wait()
         print(len(moments), begin < moments[0] < end - 0.3, end - begin > 0.9)
     """
-    result = run(trace, window("INTROSPECT:1:-:TRACING"), program)
+    result = run(trace, window("INTROSPECT:3:-:TRACING"), program)
     assert result.stdout == "1 True True\n"
     in_balance(result)
 
