@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/text.h"
 
@@ -83,14 +82,15 @@ static uint32_t characters(const char *text, size_t size)
 	return count;
 }
 
-/* A text is cut at some byte: halves of characters go. */
-static void keep_characters(char *text)
+void lx_keep_characters(char *text)
 {
 	size_t size = strlen(text), kept = 0;
 
 	for (size_t i = 0; i < size;) {
 		unsigned length = lx_utf8_length(text + i, size - i);
 
+		if ((unsigned char)text[i] < ' ' || text[i] == 0x7F)
+			text[i] = '?';
 		memmove(text + kept, text + i, length);
 		kept += length;
 		i += length ? length : 1;
@@ -109,7 +109,7 @@ static void tell(struct lx_parser *parser, bool error, struct lx_piece piece, co
 	if (!parser->source && error)
 		parser->wrong_line = parser->line;
 	vsnprintf(text, sizeof(text), format, arguments);
-	keep_characters(text);
+	lx_keep_characters(text);
 	if (error)
 		parser->rules->rules.errors++;
 	else
@@ -156,7 +156,7 @@ struct lx_piece lx_piece_trim(struct lx_piece piece)
 
 bool lx_piece_is(struct lx_piece piece, const char *word)
 {
-	return strlen(word) == piece.size && strncasecmp(word, piece.text, piece.size) == 0;
+	return strlen(word) == piece.size && lx_same_word(word, piece.text, piece.size);
 }
 
 /* A comment begins at the line's start or behind a blank; not in quotes. */
@@ -277,6 +277,7 @@ struct lx_section *lx_section_get(struct lx_parser *parser, enum lx_section_kind
 		section->domain = domain;
 		section->title = lx_rules_text(rules, title, strlen(title));
 		section->line = parser->line;
+		section->number = (uint32_t)rules->rules.section_count - 1;
 		section->group = parser->group;
 	}
 	if (!section || !lx_names_set(rules, &rules->titles, title_at, (uint32_t)rules->rules.section_count - 1))
@@ -314,6 +315,17 @@ static struct lx_piece next_part(struct lx_piece *rest)
 	return lx_piece_trim(part);
 }
 
+/* PINSIGHT_TRACE_RATE is written like PINSIGHT_TRACE_WINDOW, too: "0:50:1:0:MONITORING" has a timeout. */
+static bool has_timeout(struct lx_piece rest)
+{
+	struct lx_piece first = next_part(&rest);
+	bool number = first.size > 0 && rest.size > 0;
+
+	for (size_t i = 0; i < first.size && number; i++)
+		number = (first.text[i] >= '0' && first.text[i] <= '9') || first.text[i] == '.';
+	return number;
+}
+
 /* "start:max:rate[:timeout][:action]" */
 static void parse_window_variable(struct lx_parser *parser, const char *name, const char *value, bool with_timeout)
 {
@@ -327,7 +339,7 @@ static void parse_window_variable(struct lx_parser *parser, const char *name, co
 	bool right = lx_parse_number(parser, next_part(&rest), 0, &keys.starts_at.number) &&
 		     lx_parse_number(parser, next_part(&rest), -1, &keys.max_traces.number) &&
 		     lx_parse_number(parser, next_part(&rest), 1, &keys.rate.number);
-	struct lx_piece timeout = right && with_timeout ? next_part(&rest) : (struct lx_piece){"", 0};
+	struct lx_piece timeout = right && (with_timeout || has_timeout(rest)) ? next_part(&rest) : (struct lx_piece){"", 0};
 
 	if (timeout.size > 0 && !lx_piece_is(timeout, "0")) {
 		right = lx_parse_seconds(parser, timeout, &keys.timeout);
@@ -351,17 +363,20 @@ static void parse_environment(struct lx_parser *parser, const struct lx_rules_en
 
 	for (uint32_t domain = 0; domain < LX_RULED_DOMAINS; domain++) {
 		const char *mode = environment->modes[domain];
+		char message[256];
+		int number;
 
-		if (!mode || lx_mode_of(mode, strlen(mode)) >= 0)
+		if (!mode || !*mode)
 			continue;
 		parser->source = variables[domain];
 		parser->line_text = (struct lx_piece){mode, strlen(mode)};
-		lx_complain(parser, parser->line_text, "unknown mode '%.60s' (OFF STANDBY MONITORING TRACING)", mode);
+		if (!lx_mode_read(parser->line_text, &number, message, sizeof(message)))
+			lx_complain(parser, parser->line_text, "%s", message);
 		parser->source = NULL;
 	}
-	if (environment->rate)
+	if (environment->rate && *environment->rate)
 		parse_window_variable(parser, "PINSIGHT_TRACE_RATE", environment->rate, false);
-	if (environment->window)
+	if (environment->window && *environment->window)
 		parse_window_variable(parser, "PINSIGHT_TRACE_WINDOW", environment->window, true);
 }
 

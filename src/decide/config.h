@@ -41,6 +41,19 @@ void lx_warn(struct lx_parser *parser, struct lx_piece piece, const char *format
 
 /* The nearest of `count` words, or NULL if none is near. */
 const char *lx_near_word(struct lx_piece word, const char *const *words, size_t count);
+/* "unknown mode 'STANBY' (did you mean 'STANDBY'?)"; the first `listed` of the words, where none is near. */
+void lx_unknown_word(char *out, size_t size, const char *what, struct lx_piece word, const char *const *words, size_t count,
+		     size_t listed);
+/* Names of the domains; behind them what else a section's name begins with: LX_RULED_DOMAINS are domains. */
+#define LX_TARGET_WORDS (LX_RULED_DOMAINS + 2)
+extern const char *const lx_target_words[LX_TARGET_WORDS];
+/* As lx_modes_parse, which see; `*wrong` gets the stretch of the text that is. */
+bool lx_modes_read(struct lx_piece text, char separator, int8_t modes[LX_RULED_DOMAINS], char *message, size_t message_size,
+		   struct lx_piece *wrong);
+bool lx_mode_read(struct lx_piece text, int *mode, char *message, size_t message_size);
+
+/* What was cut at some byte is characters again, without control characters. */
+void lx_keep_characters(char *text);
 
 /* Values: false after a message. */
 bool lx_parse_number(struct lx_parser *parser, struct lx_piece text, int64_t least, int64_t *out);

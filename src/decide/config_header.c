@@ -2,13 +2,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "decide/config_header.h"
 
 /* ---- Where things end ---- */
 
-size_t lx_header_end_of(struct lx_piece text, size_t at, const char *ends, bool names)
+/* The byte that closes what begins at `at`; the size if none does. */
+static size_t close_of(struct lx_piece text, size_t at)
+{
+	char c = text.text[at];
+
+	for (at++; at < text.size && text.text[at] != c; at++)
+		if (c == '/' && text.text[at] == '\\')
+			at++;
+	return at < text.size ? at : text.size;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+size_t lx_header_end_of(struct lx_piece text, size_t at, const char *ends, bool names, const char **open)
 {
 	char before = names ? '(' : ' ';
 	bool closed = true;
@@ -18,10 +33,14 @@ size_t lx_header_end_of(struct lx_piece text, size_t at, const char *ends, bool 
 
 		if (strchr(ends, c))
 			return at;
+		if ((c == '#' || c == ';') && at > 0 && is_blank(text.text[at - 1]))
+			return text.size;
 		if (c == '"' || (c == '/' && names && strchr(":,(", before))) {
-			for (at++; at < text.size && text.text[at] != c; at++)
-				if (c == '/' && text.text[at] == '\\')
-					at++;
+			size_t close = close_of(text, at);
+
+			if (close == text.size && open)
+				*open = text.text + at;
+			at = close;
 		} else if (c == '[' && names) {
 			const char *close = closed ? memchr(text.text + at, ']', text.size - at) : NULL;
 
@@ -29,22 +48,36 @@ size_t lx_header_end_of(struct lx_piece text, size_t at, const char *ends, bool 
 			if (close)
 				at = (size_t)(close - text.text);
 		}
-		if (c != ' ' && c != '\t')
+		if (!is_blank(c))
 			before = c;
 	}
 	return text.size;
 }
 
 /* The ']' that ends the header; the size if there is none. */
-static size_t header_end(struct lx_piece line)
+static size_t header_end(struct lx_piece line, const char **open)
 {
-	size_t bracket = lx_header_end_of(line, 1, "](", false);
+	size_t bracket = lx_header_end_of(line, 1, "](", false, open);
 
 	if (bracket == line.size || line.text[bracket] == ']')
 		return bracket;
-	size_t close = lx_header_end_of(line, bracket + 1, ")", true);
+	size_t close = lx_header_end_of(line, bracket + 1, ")", true, open);
 
-	return close == line.size ? line.size : lx_header_end_of(line, close, "]", false);
+	return close == line.size ? line.size : lx_header_end_of(line, close, "]", false, open);
+}
+
+bool lx_names_of(struct lx_piece target, struct lx_piece *names)
+{
+	const size_t size = strlen("Lexgion");
+	struct lx_piece rest = {target.text + size, target.size - size};
+
+	if (target.size <= size || !lx_piece_is((struct lx_piece){target.text, size}, "Lexgion"))
+		return false;
+	rest = lx_piece_trim(rest);
+	if (rest.size == 0 || *rest.text != '(')
+		return false;
+	*names = (struct lx_piece){rest.text + 1, rest.size - 1};
+	return true;
 }
 
 /* ---- What stands behind the brackets ---- */
@@ -79,15 +112,10 @@ bool lx_set_is_everything(struct lx_piece set)
 
 bool lx_unknown_domain(struct lx_parser *parser, struct lx_piece name)
 {
-	static const char *const names[] = {"Python", "User", "IO", "OpenMP", "MPI", "CUDA", "Lexgion", "Knob"};
-	const char *near = lx_near_word(name, names, sizeof(names) / sizeof(*names));
+	char message[256];
 
-	if (near)
-		lx_complain(parser, name, "unknown domain '%.*s' (did you mean '%s'?)", (int)(name.size < 60 ? name.size : 60),
-			    name.text, near);
-	else
-		lx_complain(parser, name, "unknown domain '%.*s' (Python User IO OpenMP MPI CUDA)",
-			    (int)(name.size < 60 ? name.size : 60), name.text);
+	lx_unknown_word(message, sizeof(message), "domain", name, lx_target_words, LX_TARGET_WORDS, LX_RULED_DOMAINS);
+	lx_complain(parser, name, "%s", message);
 	return false;
 }
 
@@ -124,6 +152,10 @@ static bool parse_limit(struct lx_parser *parser, struct lx_piece part, struct l
 	}
 	if (header->action == LX_HEADER_REMOVE && lx_set_is_everything(set))
 		return true;
+	if (header->punits[kind].said) {
+		lx_complain(parser, part, "a second set of the same kind");
+		return false;
+	}
 	header->limited = true;
 	header->punit_domain = (uint32_t)domain;
 	header->punit_text = header->punit_text.text
@@ -143,7 +175,7 @@ static bool parse_inherited(struct lx_parser *parser, struct lx_piece part, stru
 	header->inherited_domain = -1;
 	if (lx_piece_is(name, "Lexgion"))
 		return true;
-	if (name.size > sizeof(lexgion) && strncasecmp(name.text, lexgion, sizeof(lexgion) - 1) == 0 &&
+	if (name.size > sizeof(lexgion) && lx_same_word(name.text, lexgion, sizeof(lexgion) - 1) &&
 	    name.text[name.size - 1] == ')') {
 		name = lx_piece_trim((struct lx_piece){name.text + sizeof(lexgion) - 1, name.size - sizeof(lexgion)});
 		header->from_default = true;
@@ -152,7 +184,12 @@ static bool parse_inherited(struct lx_parser *parser, struct lx_piece part, stru
 	return header->inherited_domain >= 0 || lx_unknown_domain(parser, name);
 }
 
-/* The size of the first part: up to a blank or colon outside of brackets, before which a blank may stand. */
+static bool is_between(char c)
+{
+	return c == ':' || c == ',' || is_blank(c);
+}
+
+/* The size of the first part: up to what stands between parts, outside of brackets, before which a blank may stand. */
 static size_t tail_part(struct lx_piece tail)
 {
 	size_t size = 0, depth = 0;
@@ -160,15 +197,15 @@ static size_t tail_part(struct lx_piece tail)
 	for (; size < tail.size; size++) {
 		char c = tail.text[size];
 
-		if (depth == 0 && (c == ' ' || c == '\t')) {
+		if (depth == 0 && is_blank(c)) {
 			size_t next = size;
 
-			while (next < tail.size && (tail.text[next] == ' ' || tail.text[next] == '\t'))
+			while (next < tail.size && is_blank(tail.text[next]))
 				next++;
 			if (next == tail.size || tail.text[next] != '(')
 				break;
 			size = next - 1;
-		} else if (depth == 0 && c == ':') {
+		} else if (depth == 0 && is_between(c)) {
 			break;
 		}
 		depth += c == '(';
@@ -181,7 +218,7 @@ static size_t tail_part(struct lx_piece tail)
 static bool parse_tail(struct lx_parser *parser, struct lx_piece tail, struct lx_header *header)
 {
 	while (tail.size > 0) {
-		while (tail.size > 0 && (*tail.text == ':' || *tail.text == ' ' || *tail.text == '\t'))
+		while (tail.size > 0 && is_between(*tail.text))
 			tail.text++, tail.size--;
 		size_t size = tail_part(tail);
 		struct lx_piece part = {tail.text, size};
@@ -207,8 +244,8 @@ static struct lx_piece take_action(struct lx_piece target, enum lx_header_action
 	for (int i = 0; i < 3; i++) {
 		size_t size = strlen(words[i]);
 
-		if (target.size <= size || strncasecmp(target.text, words[i], size) != 0 ||
-		    (target.text[size] != ' ' && target.text[size] != '\t'))
+		if (target.size <= size || !lx_same_word(target.text, words[i], size) ||
+		    !is_blank(target.text[size]))
 			continue;
 		*action = (enum lx_header_action)i;
 		return lx_piece_trim((struct lx_piece){target.text + size, target.size - size});
@@ -226,7 +263,7 @@ static struct lx_piece tail_of(struct lx_piece line, size_t at)
 		if (blank && (tail.text[i] == '#' || tail.text[i] == ';'))
 			tail.size = i;
 		else
-			blank = tail.text[i] == ' ' || tail.text[i] == '\t';
+			blank = is_blank(tail.text[i]);
 	}
 	return lx_piece_trim(tail);
 }
@@ -234,10 +271,16 @@ static struct lx_piece tail_of(struct lx_piece line, size_t at)
 void lx_parse_header(struct lx_parser *parser, struct lx_piece line)
 {
 	struct lx_header header = {.limited = false};
-	size_t end = header_end(line);
+	const char *open = NULL;
+	size_t end = header_end(line, &open);
+	struct lx_piece names;
 
 	parser->place = LX_IN_BAD_SECTION;
 	parser->target_count = 0;
+	if (end == line.size && open) {
+		lx_complain(parser, (struct lx_piece){open, 1}, *open == '"' ? "the quote is not closed" : "the expression is not closed");
+		return;
+	}
 	if (end == line.size) {
 		lx_complain(parser, (struct lx_piece){line.text, 1}, "the section's ']' is missing");
 		return;
@@ -249,7 +292,7 @@ void lx_parse_header(struct lx_parser *parser, struct lx_piece line)
 	}
 	if (!parse_tail(parser, tail_of(line, end + 1), &header))
 		return;
-	if (header.target.size < 8 || strncasecmp(header.target.text, "Lexgion(", 8) != 0)
+	if (!lx_names_of(header.target, &names))
 		parser->group = parser->rules->groups++;
 	if (lx_header_target(parser, &header) && parser->place == LX_IN_BAD_SECTION)
 		parser->place = LX_IN_SECTION;

@@ -20,10 +20,13 @@ struct lx_header {
 
 /*
  * From `at` to the first of `ends` that is outside quotes, expressions and brackets of a wildcard; the size if there is
- * none. With `names`, an expression begins where a name does: behind ':', ',' or '('.
+ * none before a comment. With `names`, an expression begins where a name does: behind ':', ',' or '('. `*open` gets where
+ * a quote or an expression begins that nothing closes; it may be NULL.
  */
-size_t lx_header_end_of(struct lx_piece text, size_t at, const char *ends, bool names);
+size_t lx_header_end_of(struct lx_piece text, size_t at, const char *ends, bool names, const char **open);
 
+/* What stands behind "Lexgion("; false: the target does not begin so. */
+bool lx_names_of(struct lx_piece target, struct lx_piece *names);
 /* "Domain.kind(set)", in parts. False: it is none, and nothing was said. */
 bool lx_split_punits(struct lx_piece text, struct lx_piece *domain, struct lx_piece *kind, struct lx_piece *set);
 /* "(*)" */
@@ -34,6 +37,16 @@ int lx_punit_kind(uint32_t domain, struct lx_piece name);
 bool lx_unknown_domain(struct lx_parser *parser, struct lx_piece name);
 bool lx_unknown_kind(struct lx_parser *parser, uint32_t domain, struct lx_piece name);
 
+/* One more section for the keys below the header. False: no memory. */
+bool lx_add_target(struct lx_parser *parser, struct lx_section *section);
+bool lx_same_sets(const struct lx_section *section, const struct lx_header *header);
+/* A section takes what is of its own domain, and only those of lexgions take from "Lexgion(Python).default". */
+bool lx_inherits_right(struct lx_parser *parser, const struct lx_header *header, enum lx_section_kind kind, uint32_t domain);
+
+/* [Python.default], [Lexgion.default], [Lexgion(Python).default]. False after a message. */
+bool lx_default_target(struct lx_parser *parser, struct lx_section *section, const struct lx_header *header);
+/* [Lexgion(…)], with what lx_names_of gave. */
+bool lx_lexgion_target(struct lx_parser *parser, const struct lx_header *header, struct lx_piece names);
 /* The section that the header is about: sets the parser's place and targets. False after a message. */
 bool lx_header_target(struct lx_parser *parser, const struct lx_header *header);
 

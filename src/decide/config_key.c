@@ -1,9 +1,10 @@
 /* "key = value" */
 #include <errno.h>
+#include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "decide/config.h"
 
@@ -152,8 +153,12 @@ static void set_knob_value(struct lx_own_rules *rules, struct lx_knob *knob, str
 		knob->kind = LX_KNOB_INT;
 		return;
 	}
-	knob->real = strtod(knob->text, &end);
-	if (!*end)
+	locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the program may have set a decimal comma */
+
+	knob->real = plain ? strtod_l(knob->text, &end, plain) : 0;
+	if (plain)
+		freelocale(plain);
+	if (plain && !*end && isfinite(knob->real))
 		knob->kind = LX_KNOB_DOUBLE;
 	else
 		knob->real = 0;
@@ -192,35 +197,83 @@ static void set_knob(struct lx_parser *parser, struct lx_piece name, struct lx_p
 
 /* ---- Which key it is ---- */
 
-static void unknown_key(struct lx_parser *parser, const struct lx_section *section, struct lx_piece key)
+static bool is_kind(uint32_t domain, struct lx_piece name)
 {
-	const char *words[160];
+	const struct lx_domain_info *info = lx_domain_info(domain);
+
+	for (int kind = 0; info->punits[kind]; kind++)
+		if (lx_piece_is(name, info->punits[kind]))
+			return true;
+	return false;
+}
+
+/* A key that is known, in a section that does not have it. False: it is not known. */
+static bool misplaced_key(struct lx_parser *parser, const struct lx_section *section, struct lx_piece key)
+{
+	struct lx_piece name = key;
+	int domain = take_domain(&name), size = (int)(key.size < 60 ? key.size : 60);
+
+	if (domain == -1 && window_key_of(key) >= 0)
+		lx_complain(parser, key, "'%.*s' belongs in a Lexgion section", size, key.text);
+	else if (domain == -1 && lx_piece_is(key, "trace_mode"))
+		lx_complain(parser, key, "'trace_mode' belongs in a section like [Python.default]");
+	else if (domain >= 0 && is_kind((uint32_t)domain, name))
+		lx_complain(parser, key, "'%.*s' belongs in [%s.default]%s", size, key.text, lx_domain_info((uint32_t)domain)->name,
+			    section->kind == LX_SECTION_NAMED || section->kind == LX_SECTION_LEXGION_DOMAIN
+				    ? ", a set of this section behind its name"
+				    : "");
+	else
+		return false;
+	return true;
+}
+
+/* All that this section may have but sets of punits. */
+static size_t words_of(const struct lx_section *section, const char *words[], size_t space)
+{
 	size_t count = 0;
 
 	if (section->kind == LX_SECTION_DOMAIN)
 		words[count++] = "trace_mode";
-	if (section->kind != LX_SECTION_DOMAIN && section->kind != LX_SECTION_PUNIT)
-		for (size_t i = 0; i < WINDOW_KEYS; i++)
-			words[count++] = window_keys[i].name;
+	for (size_t i = 0; i < WINDOW_KEYS && section->kind != LX_SECTION_DOMAIN && section->kind != LX_SECTION_PUNIT; i++)
+		words[count++] = window_keys[i].name;
 	for (uint32_t domain = 0; domain < LX_RULED_DOMAINS; domain++) {
 		const struct lx_domain_info *info = lx_domain_info(domain);
 
 		if (section->kind != LX_SECTION_LEXGION && domain != section->domain)
 			continue;
-		for (int bit = 0; info->switches[bit].name && count < sizeof(words) / sizeof(*words); bit++)
+		for (int bit = 0; info->switches[bit].name && count < space; bit++)
 			words[count++] = info->switches[bit].name;
 	}
-	const char *near = lx_near_word(key, words, count);
+	return count;
+}
+
+/* The kind of punit in a section like [Python.default] that is nearly, or without its domain, what was written. */
+static const char *near_kind(const struct lx_section *section, struct lx_piece key)
+{
+	const struct lx_domain_info *info = lx_domain_info(section->domain);
+	size_t count = 0;
+	int domain = take_domain(&key);
+
+	while (info->punits[count])
+		count++;
+	return section->kind == LX_SECTION_DOMAIN && (domain == -1 || domain == (int)section->domain)
+		       ? lx_near_word(key, info->punits, count)
+		       : NULL;
+}
+
+static void unknown_key(struct lx_parser *parser, const struct lx_section *section, struct lx_piece key)
+{
+	const char *words[160];
 	int size = (int)(key.size < 60 ? key.size : 60);
 
-	if (near)
-		lx_complain(parser, key, "unknown key '%.*s' (did you mean '%s'?)", size, key.text, near);
-	else if (window_key_of(key) >= 0)
-		lx_complain(parser, key, "'%.*s' belongs in a Lexgion section", size, key.text);
-	else if (lx_piece_is(key, "trace_mode"))
-		lx_complain(parser, key, "'trace_mode' belongs in a section like [Python.default]");
-	else
-		lx_complain(parser, key, "unknown key '%.*s'", size, key.text);
+	if (misplaced_key(parser, section, key))
+		return;
+	const char *near = lx_near_word(key, words, words_of(section, words, sizeof(words) / sizeof(*words)));
+	const char *kind = near ? NULL : near_kind(section, key);
+
+	lx_complain(parser, key, "unknown key '%.*s'%s%s%s%s%s", size, key.text, near || kind ? " (did you mean '" : "",
+		    kind ? lx_domain_info(section->domain)->name : "", kind ? "." : "", kind ? kind : near ? near : "",
+		    near || kind ? "'?)" : "");
 }
 
 static bool set_punits(struct lx_parser *parser, struct lx_section *section, uint32_t domain, struct lx_piece name,
@@ -238,17 +291,13 @@ static bool set_punits(struct lx_parser *parser, struct lx_section *section, uin
 
 static void set_mode(struct lx_parser *parser, struct lx_section *section, struct lx_piece value)
 {
-	static const char *const words[] = {"OFF", "STANDBY", "MONITORING", "TRACING"};
-	int mode = lx_mode_of(value.text, value.size);
-	const char *near = mode < 0 ? lx_near_word(value, words, 4) : NULL;
-	int size = (int)(value.size < 60 ? value.size : 60);
+	char message[256];
+	int mode;
 
-	if (mode >= 0)
+	if (lx_mode_read(value, &mode, message, sizeof(message)))
 		section->mode = (struct lx_value){mode, parser->line};
-	else if (near)
-		lx_complain(parser, value, "unknown mode '%.*s' (did you mean '%s'?)", size, value.text, near);
 	else
-		lx_complain(parser, value, "unknown mode '%.*s' (OFF STANDBY MONITORING TRACING)", size, value.text);
+		lx_complain(parser, value, "%s", message);
 }
 
 /* In the section at hand, of whose targets all are of one kind. */

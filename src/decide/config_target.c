@@ -2,11 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "decide/config_header.h"
 
-static bool add_target(struct lx_parser *parser, struct lx_section *section)
+bool lx_add_target(struct lx_parser *parser, struct lx_section *section)
 {
 	if (!section)
 		return false;
@@ -43,7 +42,7 @@ static bool same_set(const struct lx_punits *a, const struct lx_punits *b)
 	       (a->count == 0 || memcmp(a->ranges, b->ranges, a->count * sizeof(*a->ranges)) == 0);
 }
 
-static bool same_sets(const struct lx_section *section, const struct lx_header *header)
+bool lx_same_sets(const struct lx_section *section, const struct lx_header *header)
 {
 	for (int kind = 0; kind < LX_PUNIT_KINDS_MAX; kind++)
 		if (!same_set(&section->punits[kind], &header->punits[kind]))
@@ -51,8 +50,7 @@ static bool same_sets(const struct lx_section *section, const struct lx_header *
 	return true;
 }
 
-/* A section takes what is of its own domain, and only those of lexgions take from "Lexgion(Python).default". */
-static bool inherits_right(struct lx_parser *parser, const struct lx_header *header, enum lx_section_kind kind, uint32_t domain)
+bool lx_inherits_right(struct lx_parser *parser, const struct lx_header *header, enum lx_section_kind kind, uint32_t domain)
 {
 	bool of_lexgions = kind == LX_SECTION_NAMED || kind == LX_SECTION_LEXGION_DOMAIN;
 	bool right = kind == LX_SECTION_LEXGION ? !header->from_default
@@ -66,8 +64,7 @@ static bool inherits_right(struct lx_parser *parser, const struct lx_header *hea
 	return !header->inherited.text || right;
 }
 
-/* [Python.default], [Lexgion.default], [Lexgion(Python).default] */
-static bool default_target(struct lx_parser *parser, struct lx_section *section, const struct lx_header *header)
+bool lx_default_target(struct lx_parser *parser, struct lx_section *section, const struct lx_header *header)
 {
 	if (header->action == LX_HEADER_REMOVE) {
 		lx_complain(parser, header->target, "a default section is not removed but reset: [RESET %.*s]",
@@ -78,7 +75,7 @@ static bool default_target(struct lx_parser *parser, struct lx_section *section,
 		lx_complain(parser, header->punit_text, "this section takes no such set here");
 		return false;
 	}
-	if (!inherits_right(parser, header, section->kind, section->domain))
+	if (!lx_inherits_right(parser, header, section->kind, section->domain))
 		return false;
 	if (header->action == LX_HEADER_RESET)
 		forget_keys(section);
@@ -86,7 +83,7 @@ static bool default_target(struct lx_parser *parser, struct lx_section *section,
 		memcpy(section->punits, header->punits, sizeof(section->punits));
 		section->punit_text = lx_rules_text(parser->rules, header->punit_text.text, header->punit_text.size);
 	}
-	return add_target(parser, section);
+	return lx_add_target(parser, section);
 }
 
 /* "[Python.thread(0-1)]", the same for all ways of writing a set; malloc'd. */
@@ -179,7 +176,7 @@ static bool punit_target(struct lx_parser *parser, const struct lx_header *heade
 		lx_complain(parser, header->punit_text, "this section takes no such set here");
 		return false;
 	}
-	if (!inherits_right(parser, header, LX_SECTION_PUNIT, (uint32_t)domain) ||
+	if (!lx_inherits_right(parser, header, LX_SECTION_PUNIT, (uint32_t)domain) ||
 	    !lx_parse_punits(parser, set, &punits))
 		return false;
 	char *title = punit_title(parser, (uint32_t)domain, kind, &punits);
@@ -191,161 +188,24 @@ static bool punit_target(struct lx_parser *parser, const struct lx_header *heade
 		section->punits[kind] = punits;
 		section->punit_text = lx_rules_text(parser->rules, header->target.text, header->target.size);
 	}
-	return section && add_target(parser, section);
+	return section && lx_add_target(parser, section);
 }
 
-/* ---- Named lexgions ---- */
-
-/* One name of the list: its domain, and the rest. */
-static bool split_name(struct lx_parser *parser, struct lx_piece item, uint32_t *domain, struct lx_piece *name)
+static void unknown_section(struct lx_parser *parser, struct lx_piece target)
 {
-	bool quoted = item.size > 1 && *item.text == '"' && item.text[item.size - 1] == '"';
-	struct lx_piece whole = quoted ? (struct lx_piece){item.text + 1, item.size - 2} : item;
-	const char *colon = memchr(whole.text, ':', whole.size);
+	static const char *const forms[] = {"Python.default", "User.default", "IO.default", "OpenMP.default", "MPI.default",
+					    "CUDA.default", "Lexgion.default", "Lexgion(Python).default", "Knob"};
+	int domain = lx_domain_of(target.text, target.size);
+	const char *near = domain >= 0 ? forms[domain] : lx_near_word(target, forms, sizeof(forms) / sizeof(*forms));
 
-	if (whole.size > 2 && whole.text[0] == '0' && (whole.text[1] == 'x' || whole.text[1] == 'X')) {
-		*domain = LX_DOMAIN_OPENMP;
-		*name = whole;
-		return true;
-	}
-	if (!colon) {
-		lx_complain(parser, item, "a name begins with its domain: Python:%.*s",
-			    (int)(item.size < 60 ? item.size : 60), item.text);
-		return false;
-	}
-	struct lx_piece prefix = lx_piece_trim((struct lx_piece){whole.text, (size_t)(colon - whole.text)});
-	int number = lx_domain_of(prefix.text, prefix.size);
-
-	if (number < 0)
-		return lx_unknown_domain(parser, prefix);
-	*domain = (uint32_t)number;
-	*name = lx_piece_trim((struct lx_piece){colon + 1, whole.size - (size_t)(colon - whole.text) - 1});
-	if (name->size > 1 && *name->text == '"' && name->text[name->size - 1] == '"')
-		*name = (struct lx_piece){name->text + 1, name->size - 2};
-	return true;
-}
-
-/* Nothing above is said once a line: when all of its names are known to be right. */
-static bool remove_named(struct lx_parser *parser, const char *title, struct lx_piece item, const struct lx_header *header)
-{
-	struct lx_section *section = lx_section_known(parser->rules, title);
-
-	parser->place = LX_IN_REMOVED;
-	if (section && (!header->limited || same_sets(section, header)))
-		section->removed = true;
-	else if (!parser->missing.text)
-		parser->missing = item;
-	return true;
-}
-
-static bool name_target(struct lx_parser *parser, struct lx_piece item, const struct lx_header *header)
-{
-	char message[256];
-	uint32_t domain = 0;
-	struct lx_piece name = {NULL, 0};
-
-	if (!split_name(parser, item, &domain, &name))
-		return false;
-	if (header->limited && header->punit_domain != domain) {
-		lx_complain(parser, header->punit_text, "the set is of another domain than the name");
-		return false;
-	}
-	if (!inherits_right(parser, header, LX_SECTION_NAMED, domain))
-		return false;
-	char *title = malloc(name.size + 64);
-
-	if (!title) {
-		parser->rules->no_memory = true;
-		return false;
-	}
-	sprintf(title, "[Lexgion(%s:%.*s)]", lx_domain_info(domain)->name, (int)name.size, name.text);
-	bool right = true;
-
-	if (header->action == LX_HEADER_REMOVE) {
-		right = remove_named(parser, title, item, header);
-		goto end;
-	}
-	struct lx_section *section = lx_section_get(parser, LX_SECTION_NAMED, domain, title);
-
-	right = section != NULL;
-	if (right && !section->pattern) {
-		section->name = lx_rules_text(parser->rules, name.text, name.size);
-		section->pattern = lx_pattern_make(parser->rules, domain, name.text, name.size, message, sizeof(message));
-		if (!section->pattern) {
-			lx_complain(parser, item, "%s", message);
-			section->removed = true;
-			right = false;
-			goto end;
-		}
-		section->strength = lx_pattern_strength(section->pattern);
-	}
-	if (!right)
-		goto end;
-	if (header->limited) {
-		memcpy(section->punits, header->punits, sizeof(section->punits));
-		section->punit_text = lx_rules_text(parser->rules, header->punit_text.text, header->punit_text.size);
-	}
-	section->from_default |= header->from_default;
-	section->from_all |= header->inherited.text && header->inherited_domain < 0;
-	right = add_target(parser, section);
-end:
-	free(title);
-	return right;
-}
-
-/* [Lexgion(…)] */
-static bool lexgion_target(struct lx_parser *parser, const struct lx_header *header)
-{
-	const size_t prefix = strlen("Lexgion(");
-	struct lx_piece inner = {header->target.text + prefix, header->target.size - prefix};
-	size_t close = lx_header_end_of(inner, 0, ")", true);
-	struct lx_piece rest = {inner.text + close, inner.size - close};
-
-	if (close == inner.size) {
-		lx_complain(parser, header->target, "the bracket of Lexgion( is not closed");
-		return false;
-	}
-	inner.size = close;
-	rest = lx_piece_trim((struct lx_piece){rest.text + 1, rest.size - 1});
-	if (rest.size > 0 && lx_piece_is(rest, ".default")) {
-		struct lx_piece name = lx_piece_trim(inner);
-		int domain = lx_domain_of(name.text, name.size);
-
-		return domain < 0 ? lx_unknown_domain(parser, name)
-				  : default_target(parser, parser->rules->lexgion_domains[domain], header);
-	}
-	if (rest.size > 0) {
-		lx_complain(parser, rest, "'%.*s' does not belong here", (int)(rest.size < 60 ? rest.size : 60), rest.text);
-		return false;
-	}
-	if (header->action == LX_HEADER_RESET) {
-		lx_complain(parser, header->target, "only default sections are reset; this one is removed");
-		return false;
-	}
-	parser->group = parser->rules->groups++;
-	parser->missing = (struct lx_piece){NULL, 0};
-	size_t errors = parser->rules->rules.errors;
-	bool right = false;
-
-	for (size_t at = 0; at <= inner.size;) {
-		size_t end = lx_header_end_of(inner, at, ",", true);
-		struct lx_piece item = lx_piece_trim((struct lx_piece){inner.text + at, end - at});
-
-		if (item.size == 0)
-			lx_complain(parser, item, "a name is missing");
-		else
-			right |= name_target(parser, item, header);
-		at = end + 1;
-	}
-	if (parser->missing.text && parser->rules->rules.errors == errors)
-		lx_warn(parser, parser->missing, "there is no such section above");
-	return right;
+	lx_complain(parser, target, "unknown section '%.*s'%s%s%s", (int)(target.size < 60 ? target.size : 60), target.text,
+		    near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
 bool lx_header_target(struct lx_parser *parser, const struct lx_header *header)
 {
 	struct lx_piece target = header->target;
-	struct lx_piece name, kind, set;
+	struct lx_piece names, name, kind, set;
 
 	if (lx_piece_is(target, "Knob")) {
 		bool right = header->action == LX_HEADER_SET && !header->limited && !header->inherited.text;
@@ -356,23 +216,18 @@ bool lx_header_target(struct lx_parser *parser, const struct lx_header *header)
 		return right;
 	}
 	if (lx_piece_is(target, "Lexgion.default"))
-		return default_target(parser, parser->rules->lexgion, header);
-	if (target.size > 8 && strncasecmp(target.text, "Lexgion(", 8) == 0)
-		return lexgion_target(parser, header);
+		return lx_default_target(parser, parser->rules->lexgion, header);
+	if (lx_names_of(target, &names))
+		return lx_lexgion_target(parser, header, names);
 	if (target.size > 8 && lx_piece_is((struct lx_piece){target.text + target.size - 8, 8}, ".default")) {
 		struct lx_piece prefix = {target.text, target.size - 8};
 		int domain = lx_domain_of(prefix.text, prefix.size);
 
 		return domain < 0 ? lx_unknown_domain(parser, prefix)
-				  : default_target(parser, parser->rules->domains[domain], header);
+				  : lx_default_target(parser, parser->rules->domains[domain], header);
 	}
 	if (lx_split_punits(target, &name, &kind, &set))
 		return punit_target(parser, header);
-	static const char *const forms[] = {"Python.default", "Lexgion.default", "Lexgion(Python).default", "Knob",
-					    "OpenMP.default", "User.default",	 "MPI.default"};
-	const char *near = lx_near_word(target, forms, sizeof(forms) / sizeof(*forms));
-
-	lx_complain(parser, target, "unknown section '%.*s'%s%s%s", (int)(target.size < 60 ? target.size : 60), target.text,
-		    near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+	unknown_section(parser, target);
 	return false;
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "decide/config.h"
 
@@ -20,7 +19,7 @@ static unsigned distance(struct lx_piece a, const char *b)
 
 		row[0] = (unsigned)i;
 		for (unsigned j = 1; j <= length; j++) {
-			unsigned above = row[j], same = strncasecmp(&a.text[i - 1], &b[j - 1], 1) == 0;
+			unsigned above = row[j], same = lx_same_word(&a.text[i - 1], &b[j - 1], 1);
 			unsigned best = diagonal + !same;
 
 			best = above + 1 < best ? above + 1 : best;
@@ -48,6 +47,20 @@ const char *lx_near_word(struct lx_piece word, const char *const *words, size_t 
 		}
 	}
 	return nearest;
+}
+
+void lx_unknown_word(char *out, size_t size, const char *what, struct lx_piece word, const char *const *words, size_t count,
+		     size_t listed)
+{
+	const char *near = lx_near_word(word, words, count);
+	char choice[128] = "";
+
+	for (size_t i = 0, used = 0; i < listed && !near && used < sizeof(choice); i++)
+		used += (size_t)snprintf(choice + used, sizeof(choice) - used, "%s%s", i ? " " : "", words[i]);
+	if (near)
+		snprintf(choice, sizeof(choice), "did you mean '%s'?", near);
+	snprintf(out, size, "unknown %s '%.*s' (%s)", what, (int)(word.size < 60 ? word.size : 60), word.text, choice);
+	lx_keep_characters(out);
 }
 
 bool lx_parse_number(struct lx_parser *parser, struct lx_piece text, int64_t least, int64_t *out)
@@ -153,7 +166,7 @@ static bool parse_range(struct lx_parser *parser, struct lx_piece item, struct l
 		return false;
 	}
 	if (to >= LX_LARGEST) {
-		lx_complain(parser, item, "%lld is out of range (0 to %u)", (long long)to, LX_LARGEST - 1);
+		lx_complain(parser, last, "%lld is out of range (0 to %u)", (long long)to, LX_LARGEST - 1);
 		return false;
 	}
 	*out = (struct lx_range){(uint32_t)from, (uint32_t)to};
@@ -215,27 +228,38 @@ bool lx_parse_punits(struct lx_parser *parser, struct lx_piece text, struct lx_p
 
 /* ---- Actions ---- */
 
-static bool parse_modes(struct lx_parser *parser, struct lx_piece text, struct lx_action *action)
+/* "INTROSPECT:seconds:script[:modes]"; `*modes` gets the last part, without text where there is none. */
+static bool parse_introspection(struct lx_parser *parser, struct lx_piece text, struct lx_action *action, struct lx_piece *modes)
 {
-	char message[160];
+	const char *end = text.text + text.size, *first = memchr(text.text, ':', text.size);
+	const char *second = first ? memchr(first + 1, ':', (size_t)(end - first) - 1) : NULL;
+	const char *third = second ? memchr(second + 1, ':', (size_t)(end - second) - 1) : NULL;
 
-	if (lx_modes_parse(text.text, text.size, ':', action->modes, message, sizeof(message)))
-		return true;
-	static const char *const modes[] = {"OFF", "STANDBY", "MONITORING", "TRACING", "INTROSPECT", "none"};
-	const char *near = lx_near_word(text, modes, sizeof(modes) / sizeof(*modes));
+	if (!second) {
+		lx_complain(parser, text, "an introspection is written INTROSPECT:seconds:script:MODE");
+		return false;
+	}
+	struct lx_piece seconds = lx_piece_trim((struct lx_piece){first + 1, (size_t)(second - first) - 1});
+	struct lx_piece script = lx_piece_trim((struct lx_piece){second + 1, (size_t)((third ? third : end) - second) - 1});
 
-	if (near)
-		lx_complain(parser, text, "%s (did you mean '%s'?)", message, near);
-	else
-		lx_complain(parser, text, "%s", message);
-	return false;
+	if (!lx_parse_number(parser, seconds, -1, &action->seconds))
+		return false;
+	if (script.size == 0) {
+		lx_complain(parser, (struct lx_piece){second, 1}, "a script is missing ('-' for none)");
+		return false;
+	}
+	action->introspect = true;
+	action->script = lx_piece_is(script, "-") ? NULL : lx_rules_text(parser->rules, script.text, script.size);
+	*modes = third ? (struct lx_piece){third + 1, (size_t)(end - third) - 1} : (struct lx_piece){NULL, 0};
+	return true;
 }
 
 bool lx_parse_action(struct lx_parser *parser, struct lx_piece text, const struct lx_action **out)
 {
 	static const char introspect[] = "INTROSPECT";
-	struct lx_piece rest = text;
 	const size_t word = sizeof(introspect) - 1;
+	struct lx_piece modes = text, wrong;
+	char message[256];
 
 	*out = NULL;
 	if (lx_piece_is(text, "none"))
@@ -245,29 +269,15 @@ bool lx_parse_action(struct lx_parser *parser, struct lx_piece text, const struc
 	if (!action)
 		return false;
 	action->text = lx_rules_text(parser->rules, text.text, text.size);
-	if (text.size >= word && strncasecmp(text.text, introspect, word) == 0 && (text.size == word || text.text[word] == ':')) {
-		const char *second = text.size > word ? memchr(text.text + word + 1, ':', text.size - word - 1) : NULL;
-		const char *third = second ? memchr(second + 1, ':', (size_t)(text.text + text.size - second - 1)) : NULL;
-
-		if (!third) {
-			lx_complain(parser, text, "an introspection is written INTROSPECT:seconds:script:MODE");
-			return false;
-		}
-		struct lx_piece seconds = {text.text + word + 1, (size_t)(second - text.text) - word - 1};
-		struct lx_piece script = lx_piece_trim((struct lx_piece){second + 1, (size_t)(third - second) - 1});
-
-		if (!lx_parse_number(parser, lx_piece_trim(seconds), -1, &action->seconds))
-			return false;
-		if (script.size == 0) {
-			lx_complain(parser, (struct lx_piece){second, 1}, "a script is missing ('-' for none)");
-			return false;
-		}
-		action->introspect = true;
-		action->script = lx_piece_is(script, "-") ? NULL : lx_rules_text(parser->rules, script.text, script.size);
-		rest = (struct lx_piece){third + 1, (size_t)(text.text + text.size - third) - 1};
-	}
-	if (!parse_modes(parser, lx_piece_trim(rest), action))
+	if (text.size >= word && lx_same_word(text.text, introspect, word) && (text.size == word || text.text[word] == ':') &&
+	    !parse_introspection(parser, text, action, &modes))
 		return false;
+	if (!modes.text) { /* so in PInsight */
+		memset(action->modes, LX_MODE_MONITORING, sizeof(action->modes));
+	} else if (!lx_modes_read(modes, ':', action->modes, message, sizeof(message), &wrong)) {
+		lx_complain(parser, wrong, "%s", message);
+		return false;
+	}
 	*out = action;
 	return true;
 }

@@ -1,8 +1,7 @@
-#include "decide/rules.h"
+#include "decide/config.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static const struct lx_switch_info python_switches[] = {
 	[LX_PY_START] = {"pysysmon_py_start", true},
@@ -69,7 +68,7 @@ const struct lx_domain_info *lx_domain_info(uint32_t domain)
 
 static bool is_word(const char *word, const char *text, size_t size)
 {
-	return strlen(word) == size && strncasecmp(word, text, size) == 0;
+	return strlen(word) == size && lx_same_word(word, text, size);
 }
 
 int lx_domain_of(const char *name, size_t size)
@@ -109,57 +108,81 @@ const char *lx_mode_name(uint32_t mode)
 	return mode < LX_MODE_COUNT ? names[mode] : "?";
 }
 
-static void trim(const char **text, size_t *size)
+/* ---- Modes as text ---- */
+
+const char *const lx_target_words[LX_TARGET_WORDS] = {"Python", "User", "IO", "OpenMP", "MPI", "CUDA", "Lexgion", "Knob"};
+
+bool lx_mode_read(struct lx_piece text, int *mode, char *message, size_t message_size)
 {
-	while (*size > 0 && (**text == ' ' || **text == '\t'))
-		(*text)++, (*size)--;
-	while (*size > 0 && ((*text)[*size - 1] == ' ' || (*text)[*size - 1] == '\t'))
-		(*size)--;
+	static const char *const words[] = {"OFF", "STANDBY", "MONITORING", "TRACING"};
+
+	*mode = lx_mode_of(text.text, text.size);
+	if (*mode < 0)
+		lx_unknown_word(message, message_size, "mode", text, words, 4, 4);
+	return *mode >= 0;
+}
+
+/* "Python:STANDBY" */
+static bool read_part(struct lx_piece part, char separator, int8_t modes[LX_RULED_DOMAINS], char *message, size_t message_size,
+		      struct lx_piece *wrong)
+{
+	const char *sign = memchr(part.text, separator, part.size);
+	struct lx_piece name = part, word = part;
+	int mode;
+
+	if (sign) {
+		name = lx_piece_trim((struct lx_piece){part.text, (size_t)(sign - part.text)});
+		word = lx_piece_trim((struct lx_piece){sign + 1, part.size - (size_t)(sign - part.text) - 1});
+	}
+	int domain = lx_domain_of(name.text, name.size);
+
+	*wrong = sign && domain < 0 ? name : word;
+	if (sign && domain < 0) {
+		lx_unknown_word(message, message_size, "domain", name, lx_target_words, LX_RULED_DOMAINS, LX_RULED_DOMAINS);
+		return false;
+	}
+	if (word.size == 0) {
+		snprintf(message, message_size, "a mode is missing");
+		return false;
+	}
+	if (!lx_mode_read(word, &mode, message, message_size))
+		return false;
+	if (!sign) {
+		snprintf(message, message_size, "'%.*s' needs its domain here: Python%c%.*s", (int)word.size, word.text,
+			 separator, (int)word.size, word.text);
+		return false;
+	}
+	modes[domain] = (int8_t)mode;
+	return true;
+}
+
+bool lx_modes_read(struct lx_piece text, char separator, int8_t modes[LX_RULED_DOMAINS], char *message, size_t message_size,
+		   struct lx_piece *wrong)
+{
+	int all;
+
+	text = lx_piece_trim(text);
+	all = lx_mode_of(text.text, text.size);
+	memset(modes, all, LX_RULED_DOMAINS);
+	if (all >= 0)
+		return true;
+	for (bool more = true; more;) {
+		const char *comma = memchr(text.text, ',', text.size);
+		struct lx_piece part = {text.text, comma ? (size_t)(comma - text.text) : text.size};
+
+		if (!read_part(lx_piece_trim(part), separator, modes, message, message_size, wrong))
+			return false;
+		more = comma != NULL;
+		text.text += part.size + more;
+		text.size -= part.size + more;
+	}
+	return true;
 }
 
 bool lx_modes_parse(const char *text, size_t size, char separator, int8_t modes[LX_RULED_DOMAINS], char *message,
 		    size_t message_size)
 {
-	memset(modes, -1, LX_RULED_DOMAINS);
-	trim(&text, &size);
-	int all = lx_mode_of(text, size);
+	struct lx_piece wrong;
 
-	if (all >= 0) {
-		memset(modes, all, LX_RULED_DOMAINS);
-		return true;
-	}
-	for (bool more = true; more;) {
-		const char *comma = memchr(text, ',', size), *part = text;
-		size_t length = comma ? (size_t)(comma - text) : size;
-		size_t rest = comma ? size - length - 1 : 0;
-
-		more = comma != NULL;
-		trim(&part, &length);
-		const char *sign = memchr(part, separator, length), *name = part, *mode = sign ? sign + 1 : part;
-		size_t name_size = sign ? (size_t)(sign - part) : 0, mode_size = sign ? length - name_size - 1 : length;
-
-		trim(&name, &name_size);
-		trim(&mode, &mode_size);
-		int domain = sign ? lx_domain_of(name, name_size) : -1, number = lx_mode_of(mode, mode_size);
-
-		if (sign && domain < 0) {
-			snprintf(message, message_size, "unknown domain '%.*s' (%s)", (int)name_size, name,
-				 "Python User IO OpenMP MPI CUDA");
-			return false;
-		}
-		if (number >= 0 && !sign) {
-			snprintf(message, message_size, "'%.*s' needs its domain here: Python%c%.*s", (int)mode_size, mode,
-				 separator, (int)mode_size, mode);
-			return false;
-		}
-		if (number < 0) {
-			snprintf(message, message_size, "unknown mode '%.*s' (OFF STANDBY MONITORING TRACING)",
-				 (int)mode_size, mode);
-			return false;
-		}
-		modes[domain] = (int8_t)number;
-		text = comma ? comma + 1 : text;
-		size = rest;
-	}
-	return true;
+	return lx_modes_read((struct lx_piece){text, size}, separator, modes, message, message_size, &wrong);
 }

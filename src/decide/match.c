@@ -109,8 +109,12 @@ static bool make_expression(struct lx_own_rules *rules, struct lx_pattern *patte
 		return false;
 	}
 	for (size_t i = 1; i < size - 1; i++) {
-		if (text[i] == '\\' && text[i + 1] == '/' && i + 1 < size - 1)
-			i++;
+		if (text[i] == '/') {
+			snprintf(message, message_size, "a '/' inside an expression is written '\\/'");
+			return false;
+		}
+		if (text[i] == '\\' && text[++i] != '/')
+			plain[used++] = '\\';
 		plain[used++] = text[i];
 	}
 	plain[used] = '\0';
@@ -126,6 +130,10 @@ static bool make_expression(struct lx_own_rules *rules, struct lx_pattern *patte
 	int wrong = regcomp(&pattern->expression, plain, REG_EXTENDED | REG_NOSUB);
 
 	leave(before);
+	if (wrong == REG_ESPACE) {
+		rules->no_memory = true;
+		return false;
+	}
 	if (wrong) {
 		char why[128];
 
@@ -145,6 +153,10 @@ struct lx_pattern *lx_pattern_make(struct lx_own_rules *rules, uint32_t domain, 
 
 	if (!pattern)
 		return NULL;
+	if (size > LX_DEFINITION_TEXT_MAX && *text != '/') {
+		snprintf(message, message_size, "a name of more than %u bytes", LX_DEFINITION_TEXT_MAX);
+		return NULL;
+	}
 	if (colon) {
 		size_t length = (size_t)(colon - text);
 
@@ -163,15 +175,15 @@ struct lx_pattern *lx_pattern_make(struct lx_own_rules *rules, uint32_t domain, 
 		snprintf(message, message_size, "a name is missing");
 		return NULL;
 	}
-	if (*text == '/' && !make_expression(rules, pattern, text, size, message, message_size))
-		return NULL;
-	if (*text != '/')
-		pattern->kind = has_wildcard(text, size) ? LX_NAME_IS_WILD : LX_NAME_IS_TEXT;
-	if (pattern->kind == LX_NAME_IS_WILD || pattern->file_is_wild)
-		pattern->locale = utf8_of(rules);
 	pattern->name = lx_rules_text(rules, text, size);
 	pattern->name_size = size;
-	return rules->no_memory ? NULL : pattern;
+	if (*text != '/' && has_wildcard(text, size))
+		pattern->kind = LX_NAME_IS_WILD;
+	if (pattern->kind == LX_NAME_IS_WILD || pattern->file_is_wild)
+		pattern->locale = utf8_of(rules);
+	if (rules->no_memory || (*text == '/' && !make_expression(rules, pattern, text, size, message, message_size)))
+		return NULL;
+	return pattern;
 }
 
 void lx_pattern_free(struct lx_pattern *pattern)

@@ -7,6 +7,20 @@
 
 #include "decide/rules.h"
 
+/* Whether the words are the same but for the case of ASCII letters, whatever the process has as its locale. */
+static inline bool lx_same_word(const char *one, const char *other, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		unsigned char a = (unsigned char)one[i], b = (unsigned char)other[i];
+
+		a = a >= 'A' && a <= 'Z' ? a | 0x20 : a;
+		b = b >= 'A' && b <= 'Z' ? b | 0x20 : b;
+		if (a != b)
+			return false;
+	}
+	return true;
+}
+
 enum lx_name_kind { LX_NAME_IS_TEXT, LX_NAME_IS_WILD, LX_NAME_IS_EXPRESSION };
 
 struct lx_pattern {

@@ -112,7 +112,7 @@ def test_modes_by_the_api(trace, env):
     result = in_balance(run(trace, NO_C, program, env))
     assert count(result)["f"] == 4 and counted(result)["f", 0].calls == 2
     assert result.stdout.splitlines() == ["unknown mode 'BANANA' (OFF STANDBY MONITORING TRACING)",
-                                          "unknown domain 'Pithon' (Python User IO OpenMP MPI CUDA)",
+                                          "unknown domain 'Pithon' (did you mean 'Python'?)",
                                           "unknown mode 'BANANA' (OFF STANDBY MONITORING TRACING)"]
     assert mode_events(result) == [("Python", "STANDBY"), ("User", "OFF")]
 

@@ -250,8 +250,8 @@ static const struct {
 } header_cases[] = {
 	{"[", "1:1: the section's ']' is missing\n"},
 	{"  [Python.default", "1:3: the section's ']' is missing\n"},
-	{"[Lexgion(Python:/a)]", "1:1: the section's ']' is missing\n"},
-	{"[Lexgion(\"Python:a)]", "1:1: the section's ']' is missing\n"},
+	{"[Lexgion(Python:/a)]", "1:17: the expression is not closed\n"},
+	{"[Lexgion(\"Python:a)]", "1:10: the quote is not closed\n"},
 	{"[Lexgion(Python:a]", "1:1: the section's ']' is missing\n"},
 	{"[]", "1:1: the section has no name\n"},
 	{"[ ]", "1:1: the section has no name\n"},
