@@ -180,7 +180,8 @@ int lextrace_start(const char *run)
 	}
 	if (!error) {
 		lx_control_started();
-		lx_signal_take();
+		if (!lx_signal_is_ignored())
+			lx_signal_take();
 	}
 	return error;
 }

@@ -43,8 +43,11 @@ LX_API const struct lx_knob *lx_control_knob(const char *name, struct lx_knob *o
 
 /* ---- SIGUSR1 ---- */
 
-/* Puts our handler in front of what is there now. Any thread. */
+/* Puts our handler in front of what is there now, if it is not there yet. Any thread. */
 LX_API void lx_signal_take(void);
+LX_API bool lx_signal_is_ours(void);
+/* Whether the program was started to ignore it, which it hands on to its children: left as it is, said in a note. */
+LX_API bool lx_signal_is_ignored(void);
 /* Puts back what was there, if ours is still in place. */
 LX_API void lx_signal_give_back(void);
 /* Notes once that the program has taken SIGUSR1 for itself. */
@@ -58,6 +61,8 @@ LX_API void lx_introspect_begin(const struct lx_action *action);
 LX_API void lx_introspect_wait(void);
 /* Whether it is over, by time or because a reload is due. */
 LX_API bool lx_introspect_is_over(void);
+/* Ends it at once, for all who wait: the program wants to end. */
+LX_API void lx_introspect_interrupt(void);
 LX_API void lx_introspect_end(const char *cause);
 /* Those who wait look again. Also in a signal handler. */
 LX_API void lx_introspect_wake(void);

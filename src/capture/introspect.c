@@ -213,6 +213,12 @@ void lx_introspect_begin(const struct lx_action *action)
 		run(action->script, chunk);
 }
 
+void lx_introspect_interrupt(void)
+{
+	__atomic_store_n(&pause_end, 0, __ATOMIC_RELEASE);
+	lx_introspect_wake();
+}
+
 bool lx_introspect_is_over(void)
 {
 	uint32_t bits = __atomic_load_n(lx_attention, __ATOMIC_ACQUIRE);

@@ -260,7 +260,7 @@ static bool all_in_set_used_up(struct lx_meter *meter, uint32_t id)
 	bool all = true;
 
 	if (meter->checked == meter->used_up + 1 && meter->checked_threads == lx_python_threads_version)
-		return false; /* nothing has changed since the last look */
+		return meter->checked_all; /* nothing has changed since the last look */
 	lx_lock();
 	for (struct lx_thread *thread = lx_threads_first(); thread && all; thread = thread->next) {
 		uint32_t punits[LX_PUNIT_KINDS_MAX] = {thread->number, LX_NO_PUNIT, LX_NO_PUNIT};
@@ -274,6 +274,7 @@ static bool all_in_set_used_up(struct lx_meter *meter, uint32_t id)
 	lx_unlock();
 	meter->checked = meter->used_up + 1;
 	meter->checked_threads = lx_python_threads_version;
+	meter->checked_all = all;
 	return all;
 }
 

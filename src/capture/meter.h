@@ -23,7 +23,8 @@ struct lx_meter {
 	uint32_t plan;
 	uint32_t open;       /* admitted calls that are open or suspended */
 	uint32_t used_up;    /* living threads whose window is */
-	uint32_t checked, checked_threads; /* used_up and lx_python_threads_version at the last look that found one open */
+	uint32_t checked, checked_threads; /* used_up + 1 and lx_python_threads_version at the last look at all threads */
+	bool checked_all;    /* what it found: the window of each thread in the set is used up */
 	bool limited;        /* the section has a set of threads */
 	const struct lx_section *section; /* of lx_rules_now */
 	struct lx_window window;

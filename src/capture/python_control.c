@@ -59,12 +59,22 @@ static int raise_later(void *unused)
 	return -1;
 }
 
-/* Runs the handlers of signals that have come. What they raise comes up at the program's next instruction. */
+/*
+ * Runs the handlers of signals that have come. What they raise comes up at the program's next instruction. CPython sends
+ * no events from within a hook, but the handlers are the program's: theirs are recorded.
+ */
 static bool serve_signals(struct lx_thread *thread)
 {
+	PyThreadState *state = lx_python_thread_state();
+	bool in_hook = state->tracing > 0;
+
 	lx_guard(thread, 0);
+	if (in_hook)
+		PyThreadState_LeaveTracing(state);
 	bool raised = PyErr_CheckSignals() != 0;
 
+	if (in_hook)
+		PyThreadState_EnterTracing(state);
 	lx_guard(thread, 1);
 	if (!raised)
 		return true;
@@ -85,8 +95,8 @@ static bool serve_signals(struct lx_thread *thread)
 	return false;
 }
 
-/* Waits with the GIL released until the pause is over. False: a signal handler of the program has raised. */
-static bool wait_out(struct lx_thread *thread)
+/* Waits with the GIL released until the pause is over: also what a signal handler of the program raises ends it. */
+static void wait_out(struct lx_thread *thread)
 {
 	while (!lx_introspect_is_over()) {
 		PyThreadState *state = PyEval_SaveThread();
@@ -94,13 +104,12 @@ static bool wait_out(struct lx_thread *thread)
 		lx_introspect_wait();
 		PyEval_RestoreThread(state);
 		if (!serve_signals(thread)) /* only the main thread has any */
-			return false;
+			lx_introspect_interrupt();
 		if (*lx_attention & LX_ATTENTION_REQUEST && lx_control_request(thread)) {
 			lx_attention_set(LX_ATTENTION_RELOAD);
 			lx_control_answer(true, "the pause ends");
 		}
 	}
-	return true;
 }
 
 /* ---- Work ---- */
@@ -140,6 +149,8 @@ static void do_work(struct lx_thread *thread, struct lx_work *work)
 		apply();
 }
 
+static void check_signal(void);
+
 static void request(struct lx_thread *thread)
 {
 	uint32_t before = lx_generation;
@@ -153,7 +164,7 @@ static void request(struct lx_thread *thread)
 		else
 			lx_control_answer(true, "%s", result ? "new rules are in force" : "nothing has changed");
 	}
-	lx_signal_check();
+	check_signal();
 	if (lx_generation != before)
 		apply();
 }
@@ -214,11 +225,47 @@ int lx_python_reload(void)
 
 /* ---- SIGUSR1 ---- */
 
+static PyObject *set_handler(PyObject *handler)
+{
+	PyObject *module = PyImport_ImportModule("_signal");
+	PyObject *before = module ? PyObject_CallMethod(module, "signal", "iO", SIGUSR1, handler) : NULL;
+
+	Py_XDECREF(module);
+	return before;
+}
+
+static bool handler_is_ours(void)
+{
+	PyObject *module = our_handler ? PyImport_ImportModule("_signal") : NULL;
+	PyObject *now = module ? PyObject_CallMethod(module, "getsignal", "i", SIGUSR1) : NULL;
+	bool ours = now && now == our_handler;
+
+	Py_XDECREF(now);
+	Py_XDECREF(module);
+	PyErr_Clear();
+	return ours;
+}
+
+/* A program that sets another handler, and then ours again, has put CPython's own in front. */
+static void check_signal(void)
+{
+	if (handler_is_ours())
+		lx_signal_take();
+	else
+		lx_signal_check();
+}
+
 /* Runs in the main thread as soon as CPython looks at signals: in sleep, locks, reads and waits as well. */
 static PyObject *on_python_signal(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count)
 {
 	struct lx_thread *thread = lx_thread_get();
 
+	if (!lx_signal_is_ours()) { /* then it has noted nothing, either */
+		if (!(*lx_attention & LX_ATTENTION_REQUEST))
+			lx_attention_set(LX_ATTENTION_RELOAD);
+		if (handler_is_ours())
+			lx_signal_take();
+	}
 	if (thread && !thread->busy) {
 		lx_guard(thread, 1);
 		lx_python_attend(thread);
@@ -229,10 +276,22 @@ static PyObject *on_python_signal(PyObject *Py_UNUSED(self), PyObject *const *ar
 	return PyObject_Vectorcall(previous_handler, args, (size_t)count, NULL);
 }
 
-/* Before the interpreter takes its signal handlers away. */
+/*
+ * Before the interpreter takes its signal handlers away: it puts back the default, that of a signal which kills, for
+ * as long as it tears down its modules. What it has no handler of it leaves alone: that is ignored until the end.
+ */
 static PyObject *on_python_exit(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(none))
 {
-	lx_signal_check();
+	check_signal();
+	if (handler_is_ours() && (!previous_handler || !PyCallable_Check(previous_handler))) {
+		PyObject *ignore = PyLong_FromLong((long)(intptr_t)SIG_IGN);
+
+		if (ignore)
+			Py_XDECREF(set_handler(ignore));
+		Py_XDECREF(ignore);
+		lx_signal_take();
+	}
+	PyErr_Clear();
 	Py_RETURN_NONE;
 }
 
@@ -260,17 +319,10 @@ static void check_at_exit(void)
 static PyMethodDef handler_method = {"lextrace_reload", (PyCFunction)(void (*)(void))on_python_signal, METH_FASTCALL,
 				     PyDoc_STR("Reads the configuration of the trace anew.")};
 
-static PyObject *set_handler(PyObject *handler)
-{
-	PyObject *module = PyImport_ImportModule("_signal");
-	PyObject *before = module ? PyObject_CallMethod(module, "signal", "iO", SIGUSR1, handler) : NULL;
-
-	Py_XDECREF(module);
-	return before;
-}
-
 void lx_python_signal_take(void)
 {
+	if (lx_signal_is_ignored())
+		return;
 	if (!our_handler)
 		our_handler = PyCFunction_New(&handler_method, NULL);
 	PyObject *before = our_handler ? set_handler(our_handler) : NULL;
@@ -285,16 +337,16 @@ void lx_python_signal_take(void)
 
 void lx_python_signal_give_back(void)
 {
-	lx_signal_check();
+	check_signal();
 	lx_signal_give_back();
-	PyObject *module = our_handler ? PyImport_ImportModule("_signal") : NULL;
-	PyObject *now = module ? PyObject_CallMethod(module, "getsignal", "i", SIGUSR1) : NULL;
+	if (handler_is_ours()) {
+		PyObject *handler = previous_handler && previous_handler != Py_None ? Py_NewRef(previous_handler)
+										    : PyLong_FromLong(0);
 
-	if (now == our_handler && now)
-		Py_XDECREF(set_handler(previous_handler && previous_handler != Py_None ? previous_handler
-											: PyLong_FromLong(0)));
-	Py_XDECREF(now);
-	Py_XDECREF(module);
+		if (handler)
+			Py_XDECREF(set_handler(handler));
+		Py_XDECREF(handler);
+	}
 	Py_CLEAR(previous_handler);
 	PyErr_Clear();
 }

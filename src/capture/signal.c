@@ -25,18 +25,28 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-static bool is_ours(void)
+bool lx_signal_is_ours(void)
 {
 	struct sigaction now;
 
 	return sigaction(SIGUSR1, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_signal;
 }
 
+bool lx_signal_is_ignored(void)
+{
+	struct sigaction now;
+
+	if (sigaction(SIGUSR1, NULL, &now) != 0 || now.sa_flags & SA_SIGINFO || now.sa_handler != SIG_IGN)
+		return false;
+	lx_note("the program was started to ignore SIGUSR1: it reloads no configuration; lextrace ctl does");
+	return true;
+}
+
 void lx_signal_take(void)
 {
 	struct sigaction action;
 
-	if (!is_ours() && sigaction(SIGUSR1, NULL, &action) == 0) {
+	if (!lx_signal_is_ours() && sigaction(SIGUSR1, NULL, &action) == 0) {
 		before = action;
 		action.sa_flags = (action.sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
 		if (action.sa_flags == SA_SIGINFO) /* nobody's so far */
@@ -49,7 +59,7 @@ void lx_signal_take(void)
 
 void lx_signal_give_back(void)
 {
-	if (taken && is_ours())
+	if (taken && lx_signal_is_ours())
 		sigaction(SIGUSR1, &before, NULL);
 	taken = false;
 	lx_session_state()->signal = 0;
@@ -59,7 +69,7 @@ void lx_signal_check(void)
 {
 	struct sigaction now;
 
-	if (!taken || is_ours() || sigaction(SIGUSR1, NULL, &now) != 0)
+	if (!taken || lx_signal_is_ours() || sigaction(SIGUSR1, NULL, &now) != 0)
 		return;
 	if (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) /* by an interpreter that ends */
 		return;

@@ -304,6 +304,19 @@ print(calls)
     assert "has taken SIGUSR1 for itself" in (result.folder / "notes").read_text()
 
 
+def test_a_signal_while_the_interpreter_ends_does_not_kill(trace):
+    program = """
+class Last:
+    def __del__(self, kill=os.kill, pid=os.getpid(), write=os.write):
+        kill(pid, 10)
+        write(1, b"alive\\n")
+sys.last_of_all = Last()
+"""
+    assert signal.SIGUSR1 == 10
+    result = run(trace, NO_C, program)
+    assert (result.returncode, result.stdout) == (0, "alive\n")
+
+
 def test_signals_are_otherwise_as_untraced(trace):
     program = """
 print({name: signal.getsignal(getattr(signal, name)) for name in ("SIGUSR2", "SIGINT", "SIGTERM", "SIGCHLD", "SIGHUP")})
@@ -324,3 +337,233 @@ for _ in range(5): f()
     result = run(trace, NO_C, program)
     assert sorted(sum(tools.KINDS[event.kind] == "python:function_begin" and process.lexgion(event.value).name == "f"
                       for event in process.events()) for process in result.run.processes) == [2, 5]
+
+
+def test_a_handler_that_was_lent_and_given_back_reloads_again(trace):
+    program = """
+ours = signal.signal(signal.SIGUSR1, lambda *_: None)
+os.kill(os.getpid(), signal.SIGUSR1)
+signal.signal(signal.SIGUSR1, ours)
+write(NO_C + "[Lexgion(Python:f)]\\nmax_num_traces = 3\\n")
+os.kill(os.getpid(), signal.SIGUSR1)
+for _ in range(9): f()
+"""
+    assert count(run(trace, NO_C, program))["f"] == 3
+
+
+def test_a_program_that_waits_for_the_signal_itself(trace):
+    program = """
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+os.kill(os.getpid(), signal.SIGUSR1)
+print(signal.sigwait([signal.SIGUSR1]))
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR1])
+f()
+"""
+    trace.same(trace.program(START + program))
+
+
+def test_an_exception_from_a_handler_from_before(trace, env):
+    program = """
+import lextrace
+class Stop(Exception): pass
+def own(number, frame): raise Stop
+signal.signal(signal.SIGUSR1, own)
+write(NO_C + "[Knob]\\nn = 1\\n")
+lextrace.start("inner", config="trace.conf")
+write(NO_C + "[Knob]\\nn = 2\\n")
+helper = signal_from_outside(0.1)
+try: time.sleep(20)
+except Stop: print("stopped", lextrace.knob("n"))
+helper.wait()
+lextrace.stop()
+"""
+    done = tools.execute([tools.PYTHON, "-c", START + program], cwd=trace.tmp_path, env=tools.clean_environment(**env))
+    assert done.stdout == "stopped 2\n", done.stderr
+
+
+def test_children_have_the_signal_as_untraced(trace):
+    """Also under a parent that ignores it: what a program starts ignores it then, too."""
+    program = trace.program(START + """
+child = subprocess.run([sys.executable, "-S", "-c", "import signal; print(signal.getsignal(signal.SIGUSR1))"], capture_output=True)
+print(child.stdout)
+""")
+    for ignore in ("", "trap '' USR1;"):
+        command = ["sh", "-c", ignore + 'exec "$0" "$@"']
+        plain = tools.execute([*command, tools.PYTHON, str(program)])
+        folder = trace.tmp_path / ("ignored" if ignore else "default")
+        traced = tools.execute([*command, tools.lextrace_binary(), "run", "--no-follow", "-o", str(folder), tools.PYTHON,
+                                str(program)], folder)
+        assert traced.outcome() == plain.outcome(), ignore
+
+
+# ---- Files ----
+
+def test_a_file_that_comes_later(trace, env):
+    program = """
+import lextrace
+for _ in range(3): f()
+os.mkdir("elsewhere")
+os.chdir("elsewhere")
+with open("../pinsight_trace_config.txt", "w") as file: file.write("[Lexgion(Python:f)]\\nmax_num_traces = 2\\n")
+lextrace.reload()
+for _ in range(9): f()
+"""
+    result = run(trace, None, program, env)
+    assert count(result)["f"] == 5 and result.said[:-1] == []
+
+
+def test_a_named_file_that_is_not_there_yet(trace, env):
+    path = trace.tmp_path / "later.conf"
+    program = """
+import lextrace
+f()
+try: lextrace.reload()
+except ValueError as error: print(error)
+with open("later.conf", "w") as file: file.write(NO_C + "[Lexgion(Python:f)]\\nmax_num_traces = 1\\n")
+lextrace.reload()
+for _ in range(9): f()
+"""
+    result = run(trace, None, program, {**env, "PINSIGHT_TRACE_CONFIG_FILE": str(path)})
+    assert result.stdout.startswith("later.conf: No such file") and result.stdout.count("\n") == 1
+    assert count(result)["f"] == 2
+    assert len([line for line in result.said if "later.conf" in line and "defaults" in line]) == 1
+
+
+def test_what_is_no_file(trace, env):
+    """A pipe that nobody writes to holds nobody up; a device is not read to its end."""
+    program = """
+import lextrace
+f()
+for spoil in (lambda: os.mkfifo("trace.conf"), lambda: os.symlink("/dev/zero", "trace.conf"),
+              lambda: os.symlink("trace.conf", "trace.conf")):
+    os.remove("trace.conf")
+    spoil()
+    try: lextrace.reload()
+    except ValueError as error: print("wrong")
+f()
+"""
+    result = run(trace, NO_C, program, env)
+    assert result.stdout == "wrong\n" * 3 and count(result)["f"] == 2
+
+
+# ---- More of what a reload changes and keeps ----
+
+@pytest.mark.parametrize("after", [2, 6])
+def test_a_cap_that_is_lowered(trace, after):
+    """Fewer than were recorded: no more. More than were recorded: as many as are missing."""
+    program = f"""
+for _ in range(4): f()
+write(NO_C + "[Lexgion(Python:f)]\\nmax_num_traces = {after}\\n")
+os.kill(os.getpid(), signal.SIGUSR1)
+for _ in range(20): f()
+"""
+    assert count(run(trace, NO_C + "[Lexgion(Python:f)]\nmax_num_traces = 10\n", program))["f"] == max(4, after)
+
+
+def test_counters_are_each_threads_own(trace):
+    program = """
+def work(more):
+    for _ in range(more): f()
+    ready.wait()
+    go.wait()
+    for _ in range(20): f()
+ready, go = threading.Barrier(4), threading.Event()
+threads = [threading.Thread(target=work, args=(more,)) for more in (1, 5, 20)]
+for thread in threads: thread.start()
+ready.wait()
+write(NO_C + "[Lexgion(Python:f)]\\nmax_num_traces = 12\\ntrace_starts_at = 2\\n")
+os.kill(os.getpid(), signal.SIGUSR1)
+go.set()
+for thread in threads: thread.join()
+for _ in range(20): f()
+"""
+    result = run(trace, NO_C + "[Lexgion(Python:f)]\nmax_num_traces = 7\n", program)
+    begun = count(result, threads=True)
+    # Thread 1 has one behind it and leaves out one more; the others have theirs recorded; thread 0 begins anew.
+    assert [begun["f", thread] for thread in range(4)] == [12, 12, 12, 12]
+
+
+def test_the_environments_mode_stays_if_the_file_says_the_same(trace, env):
+    program = """
+import lextrace
+write(NO_C + "trace_mode = TRACING\\n[Lexgion(Python:f)]\\nmax_num_traces = 3\\n")
+lextrace.reload()
+print(lextrace.mode("Python"))
+write(NO_C + "trace_mode = MONITORING\\n")
+lextrace.reload()
+print(lextrace.mode("Python"))
+"""
+    result = run(trace, NO_C + "trace_mode = TRACING\n", program, {**env, "PINSIGHT_TRACE_PYTHON": "STANDBY"})
+    assert result.stdout == "STANDBY\nMONITORING\n"
+
+
+def test_an_action_fires_again_once_its_section_has_changed(trace, env):
+    program = """
+import lextrace
+def calls():
+    lextrace.mode("Python", "TRACING")
+    for _ in range(9): f()
+    print(lextrace.mode("Python"))
+calls()
+calls()
+for most in (5, 8):
+    write(NO_C + f"[Lexgion(Python:f)]\\nmax_num_traces = {most}\\ntrace_mode_after = STANDBY\\n")
+    lextrace.reload()
+    calls()
+    calls()
+"""
+    result = run(trace, NO_C + "[Lexgion(Python:f)]\nmax_num_traces = 3\ntrace_mode_after = STANDBY\n", program, env)
+    assert result.stdout.split() == ["STANDBY", "TRACING"] * 3 and count(result)["f"] == 8
+    causes = [what for _, what in result.run.main.journal if what.startswith("mode Python STANDBY by trace.conf")]
+    assert causes == ["mode Python STANDBY by trace.conf:6"] * 3  # once each time
+
+
+def test_knobs(trace, env):
+    program = """
+import lextrace
+def knobs(): print([lextrace.knob(name, "none") for name in ("n", "x", "s", "gone")])
+knobs()
+write("[Knob]\\nn = -7\\nx = 2.5\\ns = a word\\n")
+lextrace.reload()
+knobs()
+write("[Knob]\\nn = 1e3\\n")
+lextrace.reload()
+knobs()
+"""
+    result = run(trace, "[Knob]\nn = 1\ngone = 3\n", program, env)
+    assert result.stdout.splitlines() == ["[1, 'none', 'none', 3]", "[-7, 2.5, 'a word', 'none']",
+                                          "[1000.0, 'none', 'none', 'none']"]
+
+
+def test_a_reload_from_anywhere(trace, env):
+    """In a thread, in a generator, in a handler, in a finalizer, in what the interpreter runs at its end."""
+    program = """
+import atexit, lextrace
+n = 0
+def again():
+    global n
+    n += 1
+    write(NO_C + f"[Lexgion(Python:f)]\\nmax_num_traces = {n}\\n")
+    lextrace.reload()
+    for _ in range(9): f()
+def gen():
+    again()
+    yield
+    again()
+class Final:
+    def __del__(self): again()
+def own(number, frame): again()
+signal.signal(signal.SIGUSR2, own)
+atexit.register(again)
+again()
+thread = threading.Thread(target=lambda: (again(), again()))
+thread.start()
+thread.join()
+list(gen())
+os.kill(os.getpid(), signal.SIGUSR2)
+Final()
+"""
+    result = in_balance(run(trace, NO_C, program, env))
+    # Seven calls of the main thread raise the cap to 8, its thread's two to 3.
+    assert count(result, threads=True)["f", 0] == 8 and count(result, threads=True)["f", 1] == 3
+    assert result.run.main.state["reloads"] == 8
