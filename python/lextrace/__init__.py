@@ -105,6 +105,9 @@ def mode(domain: str | None = None, mode: str | None = None) -> dict[str, str] |
     >>> lextrace.mode("Python", "STANDBY")["Python"]
     'STANDBY'
     """
+    for text in (domain, mode):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"the name of a domain or mode is a str, not {type(text).__name__}")
     modes = _core.modes("")
     if domain is None:
         return modes

@@ -52,7 +52,7 @@ uint64_t lx_clock_frequency(const struct lx_clock_sample *from, const struct lx_
 {
 	struct lx_clock_sample now = *to;
 
-	if (!lx_clock_is_tsc)
+	if (!lx_clock_is_tsc || from->monotonic > now.monotonic)
 		return 1000000000u;
 	while (now.monotonic < from->monotonic + SHORTEST_BASE_NS)
 		lx_clock_sample(&now);

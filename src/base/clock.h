@@ -39,7 +39,10 @@ static inline uint64_t lx_ticks(void)
 /* One moment on all three clocks: the tightest of a few tries, so that ticks and nanoseconds belong together. */
 void lx_clock_sample(struct lx_clock_sample *sample);
 
-/* Ticks a second: measured between the samples when they are far enough apart, else by waiting a fraction of a ms. */
+/*
+ * Ticks a second: measured between the samples when they are far enough apart, else by waiting a fraction of a
+ * ms; 1e9 where `from` lies in the future, which only a damaged sample does.
+ */
 uint64_t lx_clock_frequency(const struct lx_clock_sample *from, const struct lx_clock_sample *to);
 
 #endif

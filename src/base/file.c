@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define ASIDE 700 /* descriptors of ours have this number or a higher one */
+
 /* A write beyond RLIMIT_FSIZE would raise SIGXFSZ in the program. */
 static int check_limit(uint64_t end)
 {
@@ -38,13 +40,28 @@ int lx_file_write_at(int fd, uint64_t at, const void *data, size_t size)
 	return error;
 }
 
+/*
+ * Opens out of the way: programs that open files beside us, in other threads, get the lowest free number, as without us.
+ * Where the limit on descriptors is lower, the number stays as it is.
+ */
+static int open_aside(const char *path, int flags)
+{
+	int low = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0666);
+	int high = low >= 0 ? fcntl(low, F_DUPFD_CLOEXEC, ASIDE) : -1;
+
+	if (high < 0)
+		return low;
+	close(low);
+	return high;
+}
+
 int lx_file_append(const char *path, uint64_t at, const void *data, size_t size)
 {
 	int error = check_limit(at + size);
 
 	if (error)
 		return error;
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+	int fd = open_aside(path, O_WRONLY | O_CREAT);
 
 	if (fd < 0)
 		return -errno;
@@ -100,7 +117,7 @@ int lx_file_replace(const char *path, const char *temporary,
 	static struct writer writer; /* the stack may be a small one; callers take turns */
 
 	writer.at = writer.used = 0;
-	writer.fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+	writer.fd = open_aside(temporary, O_WRONLY | O_CREAT | O_TRUNC);
 	if (writer.fd < 0)
 		return -errno;
 	int error = produce(context, writer_sink, &writer);
@@ -132,7 +149,7 @@ int lx_file_map(const char *path, uint64_t offset, size_t size, void *address, v
 
 	if (error)
 		return error;
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+	int fd = open_aside(path, O_RDWR | O_CREAT);
 
 	if (fd < 0)
 		return -errno;
