@@ -29,7 +29,7 @@
 
 #include <stdint.h>
 
-#define LX_FORMAT_VERSION 1
+#define LX_FORMAT_VERSION 2
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the trace is little-endian, and is written as it lies in memory");
 
@@ -69,8 +69,21 @@ enum lx_mode {
  *     END closes it by return; SUSPEND by a yield or await; UNWIND by an exception; OTHER touches no call.
  * payload: LEXGION is struct lexgion (block:16, label:16), the place in the code; STACK is a 32-bit number of the
  *     call stack (greenlet) that runs from here on; MODE is struct mode (domain:16, mode:16): the domain stops recording,
- *     and all its calls that are open in any thread of the process count as ended here. All are 32 bits, so that every
+ *     and all its calls that are open in any thread of the process count as ended here. These are 32 bits, so that such an
  *     event is 8 bytes (compact header) or 16 bytes (extended header).
+ *     The others are long: behind the 32 bits, which are a lexgion (for arguments and metadata the name of the key, a
+ *     lexgion with LX_LEXGION_KEY), come whole 64-bit words:
+ *     RUN     run:64, a number of one run of a generator or coroutine: stands behind the begin and behind each resumption
+ *             of its region, so that slices of runs that take turns can be told apart. Never 0.
+ *     INT     value:64 signed; FLOAT value:64 IEEE 754.
+ *     TEXT    form:32 (enum lx_text_form, then flags), size:32, then size bytes, a multiple of 8 with NULs at the end; the
+ *             number of these NULs is in form. A longer text goes on in the next TEXT event of the thread (LX_TEXT_MORE).
+ *     SPAN    begin:64 (realtime ns since the epoch, signed), duration:64 (ns), arguments:32, 0:32: a whole span, told of
+ *             afterwards; on the stack of its thread it is nowhere.
+ *     POINT   arguments:32, 0:32: a moment.
+ *     The arguments of a SPAN or POINT are the next so many ARG_* events of the thread (parts of one text count as one).
+ *     All other ARG_* events belong to the innermost call of the domain User that is open in their thread; a key that
+ *     comes again replaces the value.
  * The id has 5 bits in the compact header; 31 announces the extended header.
  */
 #define LX_EVENT_KINDS(X)                                                                          \
@@ -91,7 +104,15 @@ enum lx_mode {
 	X(14, MODE, LEXTRACE, "mode", OTHER, MODE)                                                 \
 	X(15, IMPORT_BEGIN, PYTHON, "import_begin", BEGIN, LEXGION)                                \
 	X(16, IMPORT_END, PYTHON, "import_end", END, LEXGION)                                      \
-	X(17, IMPORT_UNWIND, PYTHON, "import_unwind", UNWIND, LEXGION)
+	X(17, IMPORT_UNWIND, PYTHON, "import_unwind", UNWIND, LEXGION)                             \
+	X(18, REGION_RUN, USER, "region_run", OTHER, RUN)                                          \
+	X(19, ARG_INT, USER, "arg_int", OTHER, INT)                                                \
+	X(20, ARG_FLOAT, USER, "arg_float", OTHER, FLOAT)                                          \
+	X(21, ARG_TEXT, USER, "arg_text", OTHER, TEXT)                                             \
+	X(22, SPAN, USER, "span", OTHER, SPAN)                                                     \
+	X(23, POINT, USER, "point", OTHER, POINT)                                                  \
+	X(24, COUNTER, USER, "counter", OTHER, FLOAT)                                              \
+	X(25, METADATA, USER, "metadata", OTHER, TEXT)
 
 enum lx_event_kind {
 #define LX_X(id, NAME, domain, name, role, payload) LX_EV_##NAME = id,
@@ -99,6 +120,21 @@ enum lx_event_kind {
 #undef LX_X
 	LX_EV_COUNT
 };
+
+#define LX_EV_FIRST_LONG LX_EV_REGION_RUN /* from here on with words behind the header */
+
+/* What the bytes of a TEXT stand for. */
+enum lx_text_form {
+	LX_TEXT_STRING, /* UTF-8; lone surrogates as 3 bytes; any byte may come */
+	LX_TEXT_NUMBER, /* a number as JSON writes it, too large for INT or too exact for FLOAT */
+	LX_TEXT_JSON,   /* one JSON value */
+};
+#define LX_TEXT_FORM 0xffu
+#define LX_TEXT_MORE 0x100u               /* the next TEXT event goes on with this one */
+#define LX_TEXT_PADDING(form) ((form) >> 16 & 7u)
+#define LX_TEXT_PART_MAX 4096u            /* bytes of a TEXT event; longer texts are written in parts */
+#define LX_TEXT_MAX (1u << 20)            /* bytes of a whole text; longer ones are cut, "..." at the end */
+#define LX_ARGUMENTS_MAX 1024u            /* of one span, point or call that a reader keeps */
 
 #define LX_MODE_WORD(domain, mode) ((uint32_t)(domain) | (uint32_t)(mode) << 16)
 
@@ -118,6 +154,27 @@ enum lx_role { LX_ROLE_BEGIN, LX_ROLE_RESUME, LX_ROLE_END, LX_ROLE_SUSPEND, LX_R
  */
 #define LX_EVENT_SIZE 8u
 #define LX_EVENT_EXTENDED_SIZE 16u
+
+/* Words behind the header of a long event of a known kind, of which `left` words are there. More than `left`: it is cut off. */
+static inline uint64_t lx_long_words(uint32_t kind, const uint64_t *at, uint64_t left)
+{
+	if (kind == LX_EV_SPAN)
+		return 3;
+	if ((kind != LX_EV_ARG_TEXT && kind != LX_EV_METADATA) || left == 0)
+		return 1;
+	return 1 + ((*at >> 32) + 7) / 8;
+}
+
+/* Words of the event at `at`, its header included. */
+static inline uint64_t lx_event_words(const uint64_t *at, uint64_t left)
+{
+	uint64_t header = (*at & 31) == LX_EV_EXTENDED ? 2 : 1;
+	uint32_t kind = header == 2 ? (uint32_t)(*at >> 5) & ((1u << LX_TIMESTAMP_BITS) - 1) : (uint32_t)(*at & 31);
+
+	if (kind < LX_EV_FIRST_LONG || kind >= LX_EV_COUNT || left <= header)
+		return header;
+	return header + lx_long_words(kind, at + header, left - header);
+}
 
 /*
  * A lexgion id is a number from 0; in an event it stands as block = id / 256 and label = id % 256, because a CTF reader
@@ -220,6 +277,22 @@ struct lx_definition {
 #define LX_LEXGION_C 1u         /* a C callable */
 #define LX_LEXGION_GENERATOR 2u /* generator, coroutine or async generator: its calls come in slices */
 #define LX_LEXGION_IMPORT 4u    /* the import of the module of that name */
+#define LX_LEXGION_KEY 8u       /* no place: the name of an argument, or of a metadata entry */
+#define LX_LEXGION_COMP(flags) ((flags) >> 8 & 15u) /* of a region: enum lx_comp */
+#define LX_LEXGION_COMP_FLAGS(comp) ((uint32_t)(comp) << 8)
+/* Of a region: bytes of its name that are the category, as in CATEGORY/NAME; 0: all before the first slash. */
+#define LX_LEXGION_CATEGORY(flags) ((flags) >> 16)
+#define LX_LEXGION_CATEGORY_FLAGS(size) ((uint32_t)(size) << 16)
+
+/* ---- What a region does, by its author: X(number, NAME, name as users write it) ---- */
+#define LX_COMPS(X) X(1, IO, "io") X(2, MEM, "mem") X(3, CPU, "cpu") X(4, COMM, "comm")
+
+enum lx_comp {
+	LX_COMP_NONE,
+#define LX_X(number, NAME, name) LX_COMP_##NAME = number,
+	LX_COMPS(LX_X)
+#undef LX_X
+};
 
 /* ---- lextrace/state ---- */
 #define LX_STATE_MAGIC 0x45545854u /* "TXTE" */

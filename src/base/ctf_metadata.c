@@ -93,6 +93,8 @@ static const char types[] =
 	"typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
 	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
 	"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+	"typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
+	"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := float64_t;\n"
 	"typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := char_t;\n"
 	"\n";
 
@@ -189,6 +191,13 @@ static const char *domain_prefix(enum lx_domain domain)
 #define FIELDS_LEXGION "struct lexgion"
 #define FIELDS_STACK "struct { uint32_t stack; }"
 #define FIELDS_MODE "struct { enum domain domain; enum mode mode; }"
+#define FIELDS_RUN "struct { struct lexgion lexgion; uint64_t run; }"
+#define FIELDS_INT "struct { struct lexgion key; int64_t value; }"
+#define FIELDS_FLOAT "struct { struct lexgion key; float64_t value; }"
+#define FIELDS_TEXT "struct { struct lexgion key; enum form form; uint8_t more; uint16_t padding; uint32_t size; char_t value[size]; }"
+#define FIELDS_SPAN                                                                                                          \
+	"struct { struct lexgion lexgion; int64_t begin; uint64_t duration; uint32_t arguments; uint32_t reserved; }"
+#define FIELDS_POINT "struct { struct lexgion lexgion; uint32_t arguments; uint32_t reserved; }"
 
 static void put_modes(struct writer *out)
 {
@@ -200,7 +209,8 @@ static void put_modes(struct writer *out)
 #define LX_X(number, NAME) print(out, " " #NAME " = %d,", number);
 	LX_MODES(LX_X)
 #undef LX_X
-	put_text(out, " \"<unknown>\" = 60000 };\n\n");
+	put_text(out, " \"<unknown>\" = 60000 };\n"
+		      "enum form : uint8_t { \"string\" = 0, \"number\" = 1, \"json\" = 2 };\n\n");
 }
 
 static void put_event(struct writer *out, unsigned id, enum lx_domain domain, const char *name, const char *fields)

@@ -10,9 +10,61 @@
  */
 LX_API uint32_t lx_region_look(const char *name, size_t size, uint32_t *plan);
 
+/* The same with all that may be known of it; `category_size` bytes of the name are its category, 0: see format.h. */
+struct lx_region_place {
+	const char *name, *file; /* file "": not known */
+	size_t name_size, file_size, category_size;
+	uint32_t line;
+	enum lx_comp comp;
+};
+LX_API uint32_t lx_region_define(const struct lx_region_place *place, uint32_t *plan);
+
 /* A region opens or closes on the calling thread. `key` tells it from others open at the time. */
 LX_API void lx_region_begin(const void *key, uint32_t word, uint32_t plan);
 /* `unwinding`: by an exception. */
 LX_API void lx_region_end(const void *key, uint32_t plan, bool unwinding);
+
+/*
+ * A region that comes in slices (generator, coroutine): begins, goes on, waits. `run` tells it from others of its lexgion;
+ * it is the key, too. Ended by lx_region_end(). What is open inside it waits and goes on with it.
+ */
+LX_API void lx_run_begin(const void *run, uint64_t number, uint32_t word, uint32_t plan);
+LX_API void lx_run_resume(const void *run, uint64_t number, uint32_t word, uint32_t plan);
+LX_API void lx_run_suspend(const void *run, uint32_t plan);
+
+/* ---- Arguments, moments, counters, metadata: capture/annotate_value.c ---- */
+
+enum lx_arg_kind { LX_ARG_INT, LX_ARG_FLOAT, LX_ARG_TEXT };
+
+struct lx_arg_value {
+	enum lx_arg_kind kind;
+	enum lx_text_form form; /* of TEXT */
+	int64_t integer;
+	double real;
+	const char *text;       /* size bytes */
+	size_t size;
+};
+
+struct lx_argument {
+	uint32_t key;           /* of lx_key_look() */
+	struct lx_arg_value value;
+};
+
+/* The word of an argument's or metadata entry's name; 0 where there is no session. Good until the session ends. */
+LX_API uint32_t lx_key_look(const char *name, size_t size);
+
+/* Whether an argument given now finds a region of the calling thread that is recorded. */
+LX_API bool lx_argument_wanted(void);
+/* Adds an argument to the innermost region open on the calling thread; nothing where that is not recorded. */
+LX_API void lx_argument_add(uint32_t key, const struct lx_arg_value *value);
+
+/* A whole span, told of afterwards: `begin` in ns since the epoch, `duration` in ns. */
+LX_API void lx_span_add(uint32_t word, uint32_t plan, int64_t begin, uint64_t duration, const struct lx_argument *arguments,
+			size_t count);
+/* A moment. */
+LX_API void lx_point_add(uint32_t word, uint32_t plan, const struct lx_argument *arguments, size_t count);
+LX_API void lx_counter_add(uint32_t word, uint32_t plan, double value);
+/* What holds for the whole process: the last value of a key counts. */
+LX_API void lx_metadata_add(uint32_t key, const struct lx_arg_value *value);
 
 #endif

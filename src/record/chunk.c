@@ -38,27 +38,23 @@ static int append_packet(const struct lx_slot *slot, const char *to, struct lx_s
 {
 	static union {
 		struct lx_packet packet;
-		uint8_t bytes[LX_PACKET_MAX];
+		uint64_t words[LX_PACKET_MAX / 8];
 	} copy;
 	uint64_t content = __atomic_load_n(&slot->packet->content_size, __ATOMIC_ACQUIRE) / 8;
 
 	if (content <= sizeof(struct lx_packet) || content > slot->size)
 		return 0;
-	memcpy(copy.bytes, slot->packet, content);
+	memcpy(copy.words, slot->packet, content);
 	/* Events may have come while it was copied: those before `content` are whole. */
 	copy.packet.content_size = copy.packet.packet_size = content * 8;
 	uint32_t events = 0;
 
-	for (uint64_t at = sizeof(struct lx_packet); at < content; events++) {
-		uint64_t word;
-
-		memcpy(&word, copy.bytes + at, sizeof(word));
-		at += (word & 31) == LX_EV_EXTENDED ? LX_EVENT_EXTENDED_SIZE : LX_EVENT_SIZE;
-	}
+	for (uint64_t at = sizeof(struct lx_packet) / 8; at < content / 8; events++)
+		at += lx_event_words(&copy.words[at], content / 8 - at);
 	copy.packet.events = events;
 	state->events += events;
 	state->bytes += content;
-	return lx_file_append(to, slot->file_size, copy.bytes, content);
+	return lx_file_append(to, slot->file_size, copy.words, content);
 }
 
 static int copy_streams(const char *chunk, struct lx_state *state)

@@ -155,7 +155,7 @@ static bool forget_calls(struct lx_thread *thread, uint32_t kind)
 		stack->top = stack->base;
 	if (!begins && role != LX_ROLE_OTHER)
 		thread->unmatched++;
-	return begins;
+	return begins || kind >= LX_EV_FIRST_LONG; /* those stand alone */
 }
 
 /* Room for an event, whatever that takes. False: the event is left out, and counted. */
@@ -186,6 +186,47 @@ static bool make_room(struct lx_thread *thread, uint32_t kind, uint64_t ticks)
 	return true;
 }
 
+/* Its size in words. */
+static size_t put_header(const struct lx_thread *thread, uint64_t *event, uint32_t kind, uint32_t word, uint64_t *ticks)
+{
+	uint64_t last = thread->packet->timestamp_end;
+
+	/* A counter that steps back (it may between sockets) must not make the 27-bit time jump ahead. */
+	if ((int64_t)(*ticks - last) < 0)
+		*ticks = last;
+	if ((*ticks - last) >> LX_TIMESTAMP_BITS) {
+		event[0] = LX_EV_EXTENDED | kind << 5 | *ticks << 32;
+		event[1] = *ticks >> 32 | (uint64_t)word << 32;
+		return 2;
+	}
+	event[0] = kind | (uint32_t)(*ticks << 5) | (uint64_t)word << 32;
+	return 1;
+}
+
+bool lx_record_long(struct lx_thread *thread, uint32_t kind, uint32_t word, const uint64_t *more, size_t words)
+{
+	uint64_t ticks = lx_ticks(), size = (words * 8 + LX_EVENT_EXTENDED_SIZE) * 8;
+
+	if (thread->packet->content_size + size > thread->limit + LX_EVENT_EXTENDED_SIZE * 8 - 1) {
+		lx_lock();
+		bool room = make_room(thread, kind, ticks);
+
+		lx_unlock();
+		if (!room)
+			return false;
+	}
+	struct lx_packet *packet = thread->packet;
+	uint64_t used = packet->content_size, *event = (uint64_t *)((uint8_t *)packet + used / 8);
+	size_t header = put_header(thread, event, kind, word, &ticks);
+
+	memcpy(event + header, more, words * 8);
+	thread->extra += (header + words) * 8 - LX_EVENT_SIZE;
+	__asm__ volatile("" ::: "memory");
+	packet->timestamp_end = ticks;
+	packet->content_size = used + (header + words) * 64;
+	return true;
+}
+
 void lx_record_slow(struct lx_thread *thread, uint32_t kind, uint32_t word, uint64_t ticks)
 {
 	if (thread->packet->content_size >= thread->limit) {
@@ -199,19 +240,10 @@ void lx_record_slow(struct lx_thread *thread, uint32_t kind, uint32_t word, uint
 	struct lx_packet *packet = thread->packet;
 	uint64_t used = packet->content_size, *event = (uint64_t *)((uint8_t *)packet + used / 8);
 
-	/* A counter that steps back (it may between sockets) must not make the 27-bit time jump ahead. */
-	if ((int64_t)(ticks - packet->timestamp_end) < 0)
-		ticks = packet->timestamp_end;
-	if ((ticks - packet->timestamp_end) >> LX_TIMESTAMP_BITS) {
-		event[0] = LX_EV_EXTENDED | kind << 5 | ticks << 32;
-		event[1] = ticks >> 32 | (uint64_t)word << 32;
-		used += LX_EVENT_EXTENDED_SIZE * 8;
-		thread->extra += LX_EVENT_EXTENDED_SIZE - LX_EVENT_SIZE;
-	} else {
-		event[0] = kind | (uint32_t)(ticks << 5) | (uint64_t)word << 32;
-		used += LX_EVENT_SIZE * 8;
-	}
+	size_t header = put_header(thread, event, kind, word, &ticks);
+
+	thread->extra += header * 8 - LX_EVENT_SIZE;
 	__asm__ volatile("" ::: "memory");
 	packet->timestamp_end = ticks;
-	packet->content_size = used;
+	packet->content_size = used + header * 64;
 }

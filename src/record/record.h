@@ -145,6 +145,11 @@ static inline void lx_record(struct lx_thread *thread, uint32_t kind, uint32_t w
 	packet->content_size = used + LX_EVENT_SIZE * 8;
 }
 
+/* Writes a long event: `words` 64-bit words behind its header, at most LX_LONG_WORDS_MAX. False: it was dropped, counted. */
+LX_API bool lx_record_long(struct lx_thread *thread, uint32_t kind, uint32_t word, const uint64_t *more, size_t words);
+
+#define LX_LONG_WORDS_MAX (1 + LX_TEXT_PART_MAX / 8)
+
 /* Makes room for one more call. False without memory: the call is then not recorded. */
 LX_API bool lx_stack_grow(struct lx_thread *thread);
 

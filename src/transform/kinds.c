@@ -12,6 +12,12 @@ struct kind {
 #define PAYLOAD_LEXGION true
 #define PAYLOAD_STACK false
 #define PAYLOAD_MODE false
+#define PAYLOAD_RUN true
+#define PAYLOAD_INT true
+#define PAYLOAD_FLOAT true
+#define PAYLOAD_TEXT true
+#define PAYLOAD_SPAN true
+#define PAYLOAD_POINT true
 
 static const struct kind kinds[LX_EV_COUNT] = {
 #define LX_X(id, NAME, domain, name, role, payload) [id] = {LX_DOMAIN_##domain, name, LX_ROLE_##role, PAYLOAD_##payload},

@@ -119,6 +119,8 @@ struct lx_event {
 	uint64_t ticks;
 	uint32_t kind;              /* enum lx_event_kind */
 	uint32_t value;             /* lexgion id, stack number or LX_MODE_WORD */
+	const uint64_t *more;       /* of long events: the words behind the header; not set in others */
+	uint32_t more_words;
 };
 
 /*
@@ -156,7 +158,10 @@ static inline void lx_cursor_start(struct lx_cursor *cursor, const struct lx_pac
 	cursor->ticks = packet->header->timestamp_begin;
 }
 
-/* False at the packet's end. An event of an unknown kind has that kind; an extended header cut off ends the packet. */
+/*
+ * False at the packet's end. An event of an unknown kind has that kind, and is taken for one without words behind it; a
+ * header or a long event that is cut off ends the packet.
+ */
 static inline bool lx_cursor_next(struct lx_cursor *cursor, struct lx_event *event)
 {
 	const uint64_t mask = (1ull << LX_TIMESTAMP_BITS) - 1;
@@ -177,6 +182,17 @@ static inline bool lx_cursor_next(struct lx_cursor *cursor, struct lx_event *eve
 		event->kind = (uint32_t)(word >> 5) & (uint32_t)mask;
 		cursor->ticks = (word >> 32) | (high << 32);
 		payload = (uint32_t)(high >> 32);
+	}
+	if (__builtin_expect(event->kind >= LX_EV_FIRST_LONG, 0) && event->kind < LX_EV_COUNT) {
+		uint64_t left = (uint64_t)(cursor->end - cursor->at), words = lx_long_words(event->kind, cursor->at, left);
+
+		if (words > left) {
+			cursor->at = cursor->end;
+			return false;
+		}
+		event->more = cursor->at;
+		event->more_words = (uint32_t)words;
+		cursor->at += words;
 	}
 	event->ticks = cursor->ticks;
 	event->value = event->kind == LX_EV_STACK_SWITCH || event->kind == LX_EV_MODE ? payload : LX_LEXGION_ID(payload);
