@@ -99,6 +99,29 @@ static void put_event(struct body *body, uint32_t kind, uint32_t payload, uint64
 	}
 }
 
+/* The words behind the header of a long event, and for one with arguments these. */
+static void put_behind(struct body *body, uint32_t kind, uint64_t ticks)
+{
+	uint64_t *at = body->words + body->count;
+
+	if (kind < LX_EV_FIRST_LONG)
+		return;
+	if (kind == LX_EV_ARG_TEXT || kind == LX_EV_METADATA) {
+		at[0] = LX_TEXT_JSON | 5u << 16 | 8ull << 32;
+		memcpy(at + 1, "{}\n\0\0\0\0", 8);
+		body->count += 2;
+		return;
+	}
+	at[0] = kind == LX_EV_POINT ? 1 : 5;
+	at[1] = 1000;
+	at[2] = 1;
+	body->count += kind == LX_EV_SPAN ? 3 : 1;
+	if (kind == LX_EV_POINT || kind == LX_EV_SPAN) {
+		put_event(body, LX_EV_ARG_FLOAT, LX_LEXGION_WORD(2), ticks, 0);
+		body->words[body->count++] = 0x3ff0000000000000u;
+	}
+}
+
 static void add_packet(struct seed *seed, const struct body *body)
 {
 	add(seed, SECTION_PACKET, body, SECTION_PACKET_HEADER + 8 * body->count);
@@ -125,7 +148,9 @@ static void write_kinds(const char *folder, struct seed *seed)
 		add(seed, SECTION_STREAM, "", 0);
 		put_event(&body, LX_EV_FUNCTION_BEGIN, LX_LEXGION_WORD(1), 2100, 0);
 		put_event(&body, kinds[i].id, LX_LEXGION_WORD(2), 2200, 0);
+		put_behind(&body, kinds[i].id, 2200);
 		put_event(&body, kinds[i].id, LX_LEXGION_WORD(1), 1ull << 33, 1);
+		put_behind(&body, kinds[i].id, 1ull << 33);
 		put_event(&body, LX_EV_FUNCTION_END, LX_LEXGION_WORD(1), (1ull << 33) + 10, 0);
 		add_packet(seed, &body);
 		body.thread = 1;
@@ -133,6 +158,46 @@ static void write_kinds(const char *folder, struct seed *seed)
 		snprintf(name, sizeof(name), "kind-%u-%s", kinds[i].id, kinds[i].name);
 		write_file(folder, "trace", name, seed->bytes, seed->size);
 	}
+}
+
+/*
+ * A region that comes in slices with arguments, a text in parts, and a SPAN whose arguments never come; then a text that is
+ * said to be longer than its packet.
+ */
+static void write_long(const char *folder, struct seed *seed)
+{
+	static const struct {
+		uint32_t kind;
+		uint64_t words[3];
+		size_t count;
+	} events[] = {
+		{LX_EV_REGION_BEGIN, {0}, 0},
+		{LX_EV_REGION_RUN, {9}, 1},
+		{LX_EV_ARG_INT, {0xffffffffffffffffu}, 1},
+		{LX_EV_ARG_TEXT, {LX_TEXT_STRING | LX_TEXT_MORE | 8ull << 32, 0x6162636465666768u}, 2},
+		{LX_EV_ARG_TEXT, {LX_TEXT_STRING | 7u << 16 | 8ull << 32, 0x69u}, 2},
+		{LX_EV_REGION_SUSPEND, {0}, 0},
+		{LX_EV_COUNTER, {0x7ff8000000000000u}, 1},
+		{LX_EV_METADATA, {LX_TEXT_NUMBER | 7u << 16 | 8ull << 32, '7'}, 2},
+		{LX_EV_REGION_RESUME, {0}, 0},
+		{LX_EV_REGION_RUN, {9}, 1},
+		{LX_EV_SPAN, {1790000000000000000u, 1000, 1000}, 3},
+		{LX_EV_ARG_FLOAT, {0x3ff0000000000000u}, 1},
+		{LX_EV_REGION_UNWIND, {0}, 0},
+		{LX_EV_ARG_TEXT, {LX_TEXT_STRING | 4096ull << 32, 0}, 2},
+	};
+	struct body body = {.begin = 2000};
+
+	add_state(seed);
+	add_lexgions(seed);
+	add(seed, SECTION_STREAM, "", 0);
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		put_event(&body, events[i].kind, LX_LEXGION_WORD(1), 2100 + 10 * i, 0);
+		memcpy(body.words + body.count, events[i].words, 8 * events[i].count);
+		body.count += events[i].count;
+	}
+	add_packet(seed, &body);
+	write_file(folder, "trace", "long", seed->bytes, seed->size);
 }
 
 /* The files beside the trace, with threads that no packet knows. */
@@ -250,6 +315,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	write_kinds(argv[1], &seed);
+	write_long(argv[1], &seed);
 	write_raw(argv[1], &seed);
 	write_beside(argv[1], &seed);
 	write_sides(argv[1], &seed);

@@ -127,9 +127,12 @@ int lx_functions_map(struct lx_functions *functions, const struct lx_process *pr
 	*map = malloc((process->lexgion_count + 1) * sizeof(**map));
 	if (!*map)
 		return -ENOMEM;
-	for (size_t id = 0; id <= process->lexgion_count; id++)
-		if (add(functions, process, (uint32_t)id, &(*map)[id]) < 0)
+	for (size_t id = 0; id <= process->lexgion_count; id++) {
+		bool key = lx_lexgion(process, (uint32_t)id)->flags & LX_LEXGION_KEY; /* no place: nothing runs there */
+
+		if (add(functions, process, key ? 0 : (uint32_t)id, &(*map)[id]) < 0)
 			return -ENOMEM;
+	}
 	return 0;
 }
 

@@ -125,7 +125,7 @@ def _thread(process, clock, packets):
                     while running[-1][0] != event.value:
                         leave(last, "lost")
                     leave(last, ENDED[role])
-            else:
+            elif tools.KINDS[event.kind] == "lextrace:stack_switch":
                 switch(event.value, last)
     while running:
         leave(last, "open")

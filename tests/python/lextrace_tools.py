@@ -22,7 +22,9 @@ PROGRAMS = ROOT / "tests" / "programs"
 PYTHON = sys.executable
 BABELTRACE = shutil.which("babeltrace2")
 
-Event = namedtuple("Event", "ticks kind value thread tid stream")
+# `more`, of long events: RUN, INT, FLOAT: the number; TEXT: a Text; SPAN: (begin, duration, arguments); POINT: arguments.
+Event = namedtuple("Event", "ticks kind value thread tid stream more", defaults=(None,))
+Text = namedtuple("Text", "form more bytes")
 Lexgion = namedtuple("Lexgion", "name file line domain flags")
 Packet = namedtuple("Packet", "fields words open stream")
 Row = namedtuple("Row", "thread lexgion calls inclusive exclusive seen recorded ended opened")
@@ -78,6 +80,9 @@ _DEFINITION = struct.Struct("<8I")
 _STATE = struct.Struct("<4I16sIIiIQ3Q3QQQ%dQ%dQ5Q8I4IQ" % (len(LOSSES), len(LOSSES)))
 _ROW = struct.Struct("<2I7Q")
 _EXTENDED = 31
+_VERSION = int(re.search(r"#define LX_FORMAT_VERSION (\d+)", _HEADER).group(1))
+_FIRST_LONG = min(number for number, payload in PAYLOADS.items() if payload not in ("LEXGION", "STACK", "MODE"))
+FORMS = ["string", "number", "json"]
 _MASK = (1 << 27) - 1
 
 
@@ -140,7 +145,7 @@ class Process:
         state["modes"] = {DOMAINS[i][2]: MODES.get(mode) for i, mode in enumerate(rest[5:13]) if i in DOMAINS and i < 6}
         state.update(zip("reloads attention signal paused request".split(), rest[13:]))
         assert state["magic"] == 0x45545854, "state of an unknown kind"
-        assert state["version"] == 1
+        assert 1 <= state["version"] <= _VERSION
         return state
 
     @staticmethod
@@ -266,22 +271,52 @@ class Process:
         return {packet.fields["thread"]: packet.fields["tid"] for packet in self.packets()}
 
 
+def _behind(kind, words, at):
+    """What stands behind the header of a long event, and the place after it; None for one that is cut off."""
+    payload, left = PAYLOADS[kind], len(words) - at
+    if payload == "TEXT":
+        size = words[at] >> 32 if left else 0
+        count = 1 + (size + 7) // 8
+    else:
+        count = 3 if payload == "SPAN" else 1
+    if count > left:
+        return None, len(words)
+    raw = words[at:at + count].tobytes()
+    if payload == "TEXT":
+        flags = words[at] & 0xFFFFFFFF
+        more = Text(flags & 255, bool(flags & 256), raw[8:8 + max(0, size - (flags >> 16 & 7))])
+    elif payload == "SPAN":
+        more = struct.unpack("<qQI", raw[:20])
+    elif payload == "POINT":
+        more = struct.unpack("<I", raw[:4])[0]
+    else:
+        more = struct.unpack({"RUN": "<Q", "INT": "<q", "FLOAT": "<d"}[payload], raw)[0]
+    return more, at + count
+
+
 def packet_events(packet):
     ticks = packet.fields["timestamp_begin"]
     thread, tid, stream = packet.fields["thread"], packet.fields["tid"], packet.stream
-    words = iter(packet.words)
-    for word in words:
-        kind, payload = word & 31, word >> 32
+    words, at = packet.words, 0
+    while at < len(words):
+        word, at = words[at], at + 1
+        kind, payload, more = word & 31, word >> 32, None
         if kind != _EXTENDED:
             ticks += ((word >> 5) - ticks) & _MASK
         else:
-            high = next(words)
+            if at == len(words):
+                return
+            high, at = words[at], at + 1
             kind = (word >> 5) & _MASK
             ticks = (word >> 32) | ((high & 0xFFFFFFFF) << 32)
             payload = high >> 32
-        if PAYLOADS.get(kind) == "LEXGION":
+        if PAYLOADS.get(kind) not in ("STACK", "MODE"):
             payload = ((payload & 0xFFFF) << 8) | ((payload >> 16) & 0xFF)
-        yield Event(ticks, kind, payload, thread, tid, stream)
+        if kind >= _FIRST_LONG and kind in PAYLOADS:
+            more, at = _behind(kind, words, at)
+            if more is None:
+                return
+        yield Event(ticks, kind, payload, thread, tid, stream, more)
 
 
 class Run:
@@ -322,8 +357,8 @@ def counts(run, file=None, kind="python:function_begin", process=None):
     for one in [process] if process else _run(run).processes:
         values = Counter()
         for packet in one.packets():
-            # Most events have the compact header: count equal (kind, payload) pairs, then resolve each pair once.
-            if any(word & 31 == _EXTENDED for word in packet.words):
+            # Most events are one word: count equal (kind, payload) pairs, then resolve each pair once.
+            if any(word & 31 >= _FIRST_LONG for word in packet.words):
                 values.update(event.value for event in packet_events(packet) if event.kind == number)
             else:
                 for word, count in Counter([word & ~0xFFFFFFE0 for word in packet.words]).items():
@@ -462,7 +497,7 @@ def check_streams(process):
             for event in packet_events(packet):
                 assert event.ticks >= last, (number, index, count)
                 assert event.kind in KINDS
-                if PAYLOADS[event.kind] == "LEXGION":
+                if PAYLOADS[event.kind] not in ("STACK", "MODE"):
                     assert event.value in process.lexgions, "event of an undefined lexgion %d" % event.value
                 last, count = event.ticks, count + 1
             assert fields["timestamp_end"] >= last, (number, index)
@@ -511,7 +546,7 @@ def check_with_babeltrace(run):
         for thread, events in theirs.items():
             for event, (ticks, name, rest) in zip(ours[thread], events):
                 assert (ticks, name) == (event.ticks, KINDS[event.kind]), (thread, event, rest)
-                if PAYLOADS[event.kind] == "LEXGION":
+                if PAYLOADS[event.kind] not in ("STACK", "MODE"):
                     shown = label(process.lexgion(event.value)).strip()
                     if shown.isascii() and shown.isprintable() and '"' not in shown and "\\" not in shown:
                         assert shown in rest, (shown, rest)
@@ -542,7 +577,7 @@ def check_with_view(run, view):
             assert abs(theirs["time_ns"] - start_ns - passed) <= 5000 + passed / 1000, (key, event, theirs)
             if PAYLOADS[event.kind] == "MODE":
                 assert (theirs["domain"], theirs["mode"]) == (DOMAINS[event.value & 0xFFFF][2], MODES[event.value >> 16])
-            if PAYLOADS[event.kind] == "LEXGION":
+            if PAYLOADS[event.kind] not in ("STACK", "MODE"):
                 lexgion = process.lexgion(event.value)
                 if lexgion.name.isprintable() and not any("\ud800" <= c <= "\udfff" for c in lexgion.name):
                     assert theirs["qualname"] == lexgion.name

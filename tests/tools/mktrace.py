@@ -24,13 +24,19 @@ import sys
 
 (FUNCTION_BEGIN, FUNCTION_END, FUNCTION_YIELD, FUNCTION_RESUME, FUNCTION_UNWIND, C_CALL_BEGIN, C_CALL_END, C_CALL_RAISE,
  REGION_BEGIN, REGION_END, REGION_SUSPEND, REGION_RESUME, REGION_UNWIND, STACK_SWITCH, MODE, IMPORT_BEGIN, IMPORT_END,
- IMPORT_UNWIND) = range(18)
+ IMPORT_UNWIND, REGION_RUN, ARG_INT, ARG_FLOAT, ARG_TEXT, SPAN, POINT, COUNTER, METADATA) = range(26)
 NAMES = ["python:function_begin", "python:function_end", "python:function_yield", "python:function_resume",
          "python:function_unwind", "python:c_call_begin", "python:c_call_end", "python:c_call_raise",
          "user:region_begin", "user:region_end", "user:region_suspend", "user:region_resume", "user:region_unwind",
-         "lextrace:stack_switch", "lextrace:mode", "python:import_begin", "python:import_end", "python:import_unwind"]
+         "lextrace:stack_switch", "lextrace:mode", "python:import_begin", "python:import_end", "python:import_unwind",
+         "user:region_run", "user:arg_int", "user:arg_float", "user:arg_text", "user:span", "user:point", "user:counter",
+         "user:metadata"]
 PYTHON, USER, IO, OPENMP, MPI, CUDA, LEXTRACE = range(7)
-FLAG_C, FLAG_GENERATOR, FLAG_IMPORT = 1, 2, 4
+FLAG_C, FLAG_GENERATOR, FLAG_IMPORT, FLAG_KEY = 1, 2, 4, 8
+STRING, NUMBER, JSON = range(3)  # forms of a text
+TEXT_MORE, TEXT_PART_MAX = 0x100, 4096
+COMPS = [None, "io", "mem", "cpu", "comm"]
+VERSION = 2
 OFF, STANDBY, MONITORING, TRACING = range(4)
 
 FREQUENCY = 2_600_000_000
@@ -97,19 +103,22 @@ class Stream:
         self.begin = self.ticks = ticks
         self.packet_stack = self.stack
 
-    def event(self, ticks, kind, value, extended=False):
+    def event(self, ticks, kind, value, extended=False, more=b""):
+        """`more`: the bytes behind the header, a multiple of 8."""
         if ticks < self.ticks:
             raise ValueError("time runs backwards")
         extended = extended or ticks - self.ticks > STAMP or kind > 30
-        need = 16 if extended else 8
+        need = (16 if extended else 8) + len(more)
         if self.used + need > self.size:
             self.flush()
             self._open(ticks)
+            self.size = max(self.size, self.used + need)
         payload = value if kind in (STACK_SWITCH, MODE) else (value >> 8) | (value & 255) << 16
         if extended:
-            self.words.append(TWO_WORDS.pack(31 | kind << 5 | (ticks & 0xFFFFFFFF) << 32, ticks >> 32 | payload << 32))
+            header = TWO_WORDS.pack(31 | kind << 5 | (ticks & 0xFFFFFFFF) << 32, ticks >> 32 | payload << 32)
         else:
-            self.words.append(WORD.pack(kind | (ticks & STAMP) << 5 | payload << 32))
+            header = WORD.pack(kind | (ticks & STAMP) << 5 | payload << 32)
+        self.words.append(header + more)
         self.used += need
         self.ticks = ticks
         self.process.events += 1
@@ -118,6 +127,43 @@ class Stream:
         if self.log:
             name = NAMES[kind] if kind < len(NAMES) else "?"
             self.log.write("%s\t%d\t%d\t%d\t%s\t%d\n" % (self.process.name, self.number, self.thread, ticks, name, value))
+
+    def text(self, ticks, kind, key, text, form=STRING):
+        """ARG_TEXT or METADATA, in as many parts as it takes."""
+        text = as_bytes(text)
+        parts = [text[at:at + TEXT_PART_MAX] for at in range(0, len(text), TEXT_PART_MAX)] or [b""]
+        for index, part in enumerate(parts):
+            padding = -len(part) % 8
+            flags = form | (TEXT_MORE if index + 1 < len(parts) else 0) | padding << 16
+            self.event(ticks, kind, key, more=struct.pack("<II", flags, len(part) + padding) + part + bytes(padding))
+
+    def argument(self, ticks, key, value, form=STRING):
+        """One argument by the type of its value; `key` is its lexgion."""
+        if isinstance(value, float):
+            self.event(ticks, ARG_FLOAT, key, more=struct.pack("<d", value))
+        elif isinstance(value, int) and -2**63 <= value < 2**63:
+            self.event(ticks, ARG_INT, key, more=struct.pack("<q", value))
+        elif isinstance(value, int):
+            self.text(ticks, ARG_TEXT, key, str(value), NUMBER)
+        else:
+            self.text(ticks, ARG_TEXT, key, value, form)
+
+    def run(self, ticks, lexgion, number):
+        self.event(ticks, REGION_RUN, lexgion, more=WORD.pack(number))
+
+    def span(self, ticks, lexgion, begin, duration, arguments=()):
+        """`begin`: realtime ns; `arguments`: pairs of key lexgion and value."""
+        self.event(ticks, SPAN, lexgion, more=struct.pack("<qQII", begin, duration, len(arguments), 0))
+        for key, value in arguments:
+            self.argument(ticks, key, value)
+
+    def point(self, ticks, lexgion, arguments=()):
+        self.event(ticks, POINT, lexgion, more=struct.pack("<II", len(arguments), 0))
+        for key, value in arguments:
+            self.argument(ticks, key, value)
+
+    def counter(self, ticks, lexgion, value):
+        self.event(ticks, COUNTER, lexgion, more=struct.pack("<d", value))
 
     def _packet(self, size, events):
         process = self.process
@@ -147,7 +193,8 @@ class Stream:
         if self.words is None:
             return
         data = bytearray(self._packet(self.size, 0))
-        used = self.used - 8 * behind + 8 * ahead
+        sizes = [len(event) for event in self.words]
+        used = self.used - sum(sizes[len(sizes) - behind:]) + 8 * ahead
         struct.pack_into("<Q", data, 40, used * 8)
         self._write_open(bytes(data))
         self.words = None
@@ -240,6 +287,14 @@ class Process:
             self.streams[number] = Stream(self, number)
         return self.streams[number]
 
+    def region(self, category, name, comp=None, file="", line=0):
+        """A region's place; `category` may hold slashes."""
+        flags = COMPS.index(comp) << 8 | len(as_bytes(category)) << 16
+        return self.lexgion(as_bytes(category) + b"/" + as_bytes(name), file, line, USER, flags)
+
+    def key(self, name):
+        return self.lexgion(name, domain=USER, flags=FLAG_KEY)
+
     def write_lexgions(self):
         with open(os.path.join(self.folder, "lextrace", "lexgions"), "wb") as file:
             file.write(b"".join(self.lexgions) + bytes(4096))
@@ -247,7 +302,7 @@ class Process:
     def write_state(self, ended=0, exit_status=0, end=None, frequency=FREQUENCY):
         lost = [sum(stream.lost[i] for stream in self.streams.values()) for i in range(LOSSES)]
         sample = (end, self.monotonic(end), self.realtime(end)) if end is not None else (0, 0, 0)
-        data = STATE.pack(0x45545854, 1, self.pid, self.parent, self.uuid, 1, ended, exit_status, self.threads, frequency,
+        data = STATE.pack(0x45545854, VERSION, self.pid, self.parent, self.uuid, 1, ended, exit_status, self.threads, frequency,
                           self.start, self.monotonic(self.start), self.start_real, *sample, self.events, self.bytes,
                           *lost, *[self.start + 1 if n else 0 for n in lost], len(self.lexgions), 0, 0, self.bounded,
                           len(self.rows), *self.modes, 0, 0, 0, 0, 0, 0, 0)
@@ -335,7 +390,26 @@ class Simulation:
             return
         begin = REGION_BEGIN if kind == "region" else FUNCTION_BEGIN
         self.emit(begin, number)
+        if kind == "region" and options.arguments:
+            self.add_arguments()
         stack.append((begin if kind != "generator" else FUNCTION_RESUME, number))
+
+    def add_arguments(self):
+        """Some of each kind, to the region just begun and beside it."""
+        rng, stream, keys = self.rng, self.stream, self.options.keys[self.process.name]
+        for _ in range(rng.randint(0, 3)):
+            value = rng.choice([rng.randint(-2**63, 2**63 - 1), rng.random(), float("inf"), 10**30, rng.choice(HOSTILE), "x" * 5000])
+            stream.argument(self.ticks, rng.choice(keys), value)
+        draw = rng.random()
+        if draw < 0.1:
+            stream.span(self.ticks, rng.choice(keys[:1]), self.process.realtime(self.ticks) - 10**6, rng.randint(0, 10**6),
+                        [(rng.choice(keys), 7)] * rng.randint(0, 2))
+        elif draw < 0.2:
+            stream.point(self.ticks, keys[0], [(rng.choice(keys), "at")] * rng.randint(0, 2))
+        elif draw < 0.3:
+            stream.counter(self.ticks, keys[0], rng.random())
+        elif draw < 0.4:
+            stream.text(self.ticks, METADATA, rng.choice(keys), rng.choice(HOSTILE))
 
     def close(self):
         options, rng = self.options, self.rng
@@ -368,6 +442,9 @@ def define_functions(options, process, rng):
             functions.append((process.lexgion(name, "", 0, rng.choice([USER, IO])), "region"))
         else:
             functions.append((process.lexgion(name, file, i + 1, pad=i % 6 if i % 7 == 3 else 0), "function"))
+    if options.arguments:
+        options.keys = getattr(options, "keys", {})
+        options.keys[process.name] = [process.region("cat", "told")] + [process.key(name) for name in ["epoch", *HOSTILE[:8]]]
     if options.unknown:
         functions.append((len(process.lexgions) + 1000, "function"))
     return functions
@@ -414,6 +491,7 @@ def parse(argv):
     parser.add_argument("--generators", type=float, default=0, help="share of functions that are generators")
     parser.add_argument("--c-calls", type=float, default=0, help="share of functions in C")
     parser.add_argument("--regions", type=float, default=0, help="share of user regions")
+    parser.add_argument("--arguments", action="store_true", help="regions have arguments, spans and counters beside them")
     parser.add_argument("--exceptions", action="store_true")
     parser.add_argument("--greenlets", type=int, default=0, help="call stacks per thread beside the first")
     parser.add_argument("--gaps", type=float, default=0.001, help="chance of a gap that needs an extended header")

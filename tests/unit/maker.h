@@ -67,8 +67,9 @@ static inline void made_packet(struct made *made, uint64_t ticks)
 	made_bytes(made, &packet, sizeof(packet));
 }
 
-/* An event `after` ticks after the one before; the header that it needs. */
-static inline void made_event(struct made *made, uint64_t after, uint32_t kind, uint32_t value)
+/* An event `after` ticks after the one before, with the header that it needs and `count` words behind it. */
+static inline void made_long(struct made *made, uint64_t after, uint32_t kind, uint32_t value, const uint64_t *more,
+			     size_t count)
 {
 	uint32_t payload = kind == LX_EV_STACK_SWITCH || kind == LX_EV_MODE ? value : LX_LEXGION_WORD(value);
 	uint64_t words[2];
@@ -83,10 +84,44 @@ static inline void made_event(struct made *made, uint64_t after, uint32_t kind, 
 		words[0] = kind | (uint32_t)(made->ticks << 5) | (uint64_t)payload << 32;
 	}
 	made_bytes(made, words, size);
+	made_bytes(made, more, 8 * count);
+	size += 8 * count;
 	made_header(made)->content_size += 8 * size;
 	made_header(made)->packet_size += 8 * size;
 	made_header(made)->events++;
 	made_header(made)->timestamp_end = made->ticks;
+}
+
+static inline void made_event(struct made *made, uint64_t after, uint32_t kind, uint32_t value)
+{
+	made_long(made, after, kind, value, NULL, 0);
+}
+
+/* ARG_TEXT or METADATA; `form`: enum lx_text_form, and LX_TEXT_MORE. */
+static inline void made_text(struct made *made, uint64_t after, uint32_t kind, uint32_t key, uint32_t form, const char *text,
+			     size_t size)
+{
+	uint64_t words[1 + LX_TEXT_PART_MAX / 8] = {0};
+	size_t count = (size + 7) / 8;
+
+	assert_true(size <= LX_TEXT_PART_MAX);
+	words[0] = form | (8 * count - size) << 16 | (uint64_t)(8 * count) << 32;
+	memcpy(words + 1, text, size);
+	made_long(made, after, kind, key, words, 1 + count);
+}
+
+static inline void made_int(struct made *made, uint64_t after, uint32_t key, int64_t value)
+{
+	made_long(made, after, LX_EV_ARG_INT, key, (const uint64_t *)&value, 1);
+}
+
+/* ARG_FLOAT or COUNTER. */
+static inline void made_float(struct made *made, uint64_t after, uint32_t kind, uint32_t key, double value)
+{
+	uint64_t word;
+
+	memcpy(&word, &value, sizeof(word));
+	made_long(made, after, kind, key, &word, 1);
 }
 
 static inline void made_definition(struct made *made, uint32_t id, const char *name, const char *file, uint32_t line)

@@ -146,6 +146,75 @@ static unsigned count_of(const char *text, const char *part)
 	return count;
 }
 
+/* Lexgions of the four events of each kind: one with a hostile label, one far off, one without a label, one unknown. */
+static const uint32_t lexgions[] = {1, 1000, 2, 0x123456};
+
+static void put_event(struct made *stream, uint64_t after, uint32_t kind, uint32_t which)
+{
+	const char *texts[] = {"", "12345678", "say \"hi\"\n", "x"};
+	const uint32_t forms[] = {LX_TEXT_STRING, LX_TEXT_NUMBER, LX_TEXT_JSON, LX_TEXT_JSON | LX_TEXT_MORE};
+	const uint64_t numbers[] = {1, 0, 0x7fffffffffffffff, 0x8000000000000000};
+	const uint64_t span[] = {numbers[which], which, 3};
+	const double floats[] = {0, 0.1, -1e300, 5e-324};
+
+	switch (kind) {
+	case LX_EV_REGION_RUN:
+	case LX_EV_ARG_INT:
+	case LX_EV_POINT:
+		made_long(stream, after, kind, lexgions[which], kind == LX_EV_POINT ? span + 2 : span, 1);
+		break;
+	case LX_EV_ARG_FLOAT:
+	case LX_EV_COUNTER:
+		made_float(stream, after, kind, lexgions[which], floats[which]);
+		break;
+	case LX_EV_ARG_TEXT:
+	case LX_EV_METADATA:
+		made_text(stream, after, kind, lexgions[which], forms[which], texts[which], strlen(texts[which]));
+		break;
+	case LX_EV_SPAN:
+		made_long(stream, after, kind, lexgions[which], span, 3);
+		break;
+	default:
+		made_event(stream, after, kind, lexgions[which]);
+	}
+}
+
+/* What babeltrace2 prints of every kind, whichever its header. */
+static char *every_kind(struct made *stream)
+{
+	struct lx_state made = made_state(1);
+	struct made definitions = {0};
+	char *run = made_folder(), *command, *text;
+
+	made_definition(&definitions, 1, "say \"hi\"\n", "a b.py", 3);
+	made_definition(&definitions, 1000, "far", "", 0);
+	made_packet(stream, START);
+	for (uint32_t kind = 0; kind < LX_EV_COUNT; kind++) {
+		put_event(stream, 100, kind, 0);
+		put_event(stream, 1ull << 33, kind, 1);
+		put_event(stream, 100, kind, 2);
+		put_event(stream, 100, kind, 3);
+		if (kind == 5 || kind == LX_EV_ARG_TEXT)
+			made_packet(stream, stream->ticks + 50);
+	}
+	text = metadata(&made, "host h\nprogram p\n", &definitions);
+	made_file(run, "metadata", text, strlen(text));
+	made_file(run, "stream-0", stream->data, stream->size);
+	free(text);
+	assert_true(asprintf(&command, "babeltrace2 --clock-cycles '%s' 2>&1", run) > 0);
+	text = output_of(command);
+	free(command);
+	free(definitions.data);
+	remove_folder(run);
+	return text;
+}
+
+static void need_babeltrace2(void)
+{
+	if (system("command -v babeltrace2 >/dev/null 2>&1") != 0)
+		skip();
+}
+
 static void babeltrace2_reads_every_kind_in_both_headers(void **state)
 {
 	static const char *const names[] = {
@@ -153,58 +222,63 @@ static void babeltrace2_reads_every_kind_in_both_headers(void **state)
 		LX_EVENT_KINDS(LX_X)
 #undef LX_X
 	};
-	struct lx_state made = made_state(1);
-	struct made stream = {.thread = 7}, definitions = {0};
-	char *run = made_folder(), *command, *text;
+	const unsigned kinds = LX_EV_COUNT - 2; /* that have a lexgion */
+	struct made stream = {.thread = 7};
+	char *text;
 
 	(void)state;
-	if (system("command -v babeltrace2 >/dev/null 2>&1") != 0) {
-		remove_folder(run);
-		skip();
-	}
-	made_definition(&definitions, 1, "say \"hi\"\n", "a b.py", 3);
-	made_definition(&definitions, 1000, "far", "", 0);
-	made_packet(&stream, START);
-	for (uint32_t kind = 0; kind < LX_EV_COUNT; kind++) {
-		made_event(&stream, 100, kind, 1);
-		made_event(&stream, 1ull << 33, kind, 1000);
-		made_event(&stream, 100, kind, 2);
-		made_event(&stream, 100, kind, 0x123456);
-		if (kind == 5)
-			made_packet(&stream, stream.ticks + 50);
-	}
-	text = metadata(&made, "host h\nprogram p\n", &definitions);
-	made_file(run, "metadata", text, strlen(text));
-	made_file(run, "stream-0", stream.data, stream.size);
-	free(text);
-	assert_true(asprintf(&command, "babeltrace2 --clock-cycles '%s' 2>&1", run) > 0);
-	text = output_of(command);
+	need_babeltrace2();
+	text = every_kind(&stream);
 	for (size_t kind = 0; kind < LX_EV_COUNT; kind++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), ":%s: {", names[kind]);
 		assert_int_equal(count_of(text, name), 4);
 	}
-	const unsigned lexgions = LX_EV_COUNT - 2; /* kinds that have one */
-
 	assert_int_equal(count_of(text, "block = ( \"b0\" : container = 0 ), label = { ( \"say \\\"hi\\\"\\\\x0A a b.py:3\" : container = 1 ) }"),
-			 lexgions);
-	assert_int_equal(count_of(text, "( \"b3\" : container = 3 ), label = { ( \"far\" : container = 232 ) }"), lexgions);
-	assert_int_equal(count_of(text, "( \"b0\" : container = 0 ), label = { ( <unknown> : container = 2 ) }"), lexgions);
-	assert_int_equal(count_of(text, "( \"later\" : container = 4660 ), label = { ( \"<unknown>\" : container = 86 ) }"),
-			 lexgions);
+			 kinds);
+	assert_int_equal(count_of(text, "( \"b3\" : container = 3 ), label = { ( \"far\" : container = 232 ) }"), kinds);
+	assert_int_equal(count_of(text, "( \"b0\" : container = 0 ), label = { ( <unknown> : container = 2 ) }"), kinds);
+	assert_int_equal(count_of(text, "( \"later\" : container = 4660 ), label = { ( \"<unknown>\" : container = 86 ) }"), kinds);
 	has(text, "{ stack = 1193046 }");
 	has(text, "{ domain = ( \"User\" : container = 1 ), mode = ( \"OFF\" : container = 0 ) }");
 	has(text, " h:p:(5000000) ");
 	assert_int_equal(count_of(text, "thread = 7, tid = 107,"), 4 * LX_EV_COUNT);
 	assert_int_equal(count_of(text, "thread_name = \"Thread-7\""), 4 * LX_EV_COUNT);
-	/* The last event's time, through eight-byte and sixteen-byte headers and two packets. */
+	/* The last event's time, through eight-byte and sixteen-byte headers, words behind them and three packets. */
 	assert_int_equal(strtoull(strrchr(text, '[') + 1, NULL, 10), stream.ticks);
 	free(text);
-	free(command);
 	free(stream.data);
-	free(definitions.data);
-	remove_folder(run);
+}
+
+static void babeltrace2_reads_what_stands_behind_the_header(void **state)
+{
+	static const char *const parts[] = {
+		"}, run = 1 }", "}, run = 0 }", "}, run = 9223372036854775808 }",
+		"}, value = 1 }", "}, value = 0 }", "}, value = 9223372036854775807 }", "}, value = -9223372036854775808 }",
+		"}, value = 0.1 }", "}, value = -1e+300 }", "}, value = 4.94066e-324 }",
+		"}, begin = 1, duration = 0, arguments = 3, reserved = 0 }",
+		"}, begin = -9223372036854775808, duration = 3, arguments = 3, reserved = 0 }",
+		"}, arguments = 3, reserved = 0 }",
+	};
+	static const char *const texts[] = {
+		"form = ( \"string\" : container = 0 ), more = 0, padding = 0, size = 0, value = \"\" }",
+		"form = ( \"number\" : container = 1 ), more = 0, padding = 0, size = 8, value = \"12345678\" }",
+		"form = ( \"json\" : container = 2 ), more = 0, padding = 7, size = 16, value = \"say \\\"hi\\\"\\n\" }",
+		"form = ( \"json\" : container = 2 ), more = 1, padding = 7, size = 8, value = \"x\" }",
+	};
+	struct made stream = {.thread = 7};
+	char *text;
+
+	(void)state;
+	need_babeltrace2();
+	text = every_kind(&stream);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		has(text, parts[i]);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		assert_int_equal(count_of(text, texts[i]), 2); /* an argument and a metadata entry */
+	free(text);
+	free(stream.data);
 }
 
 int main(void)
@@ -215,6 +289,7 @@ int main(void)
 		cmocka_unit_test(the_clock_starts_at_its_sample),
 		cmocka_unit_test(an_error_of_the_sink_ends_the_writing),
 		cmocka_unit_test(babeltrace2_reads_every_kind_in_both_headers),
+		cmocka_unit_test(babeltrace2_reads_what_stands_behind_the_header),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

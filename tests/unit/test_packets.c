@@ -59,6 +59,123 @@ static void reads_whole_packets(void **state)
 	free(made.data);
 }
 
+/* The number of events that a cursor finds; *last is the last one's kind. */
+static unsigned walk(const struct lx_packet_ref *packet, uint32_t *last)
+{
+	struct lx_cursor cursor;
+	struct lx_event event;
+	unsigned count = 0;
+
+	lx_cursor_start(&cursor, packet);
+	for (; lx_cursor_next(&cursor, &event); count++) {
+		*last = event.kind;
+		if (event.kind >= LX_EV_FIRST_LONG && event.kind < LX_EV_COUNT)
+			assert_true(event.more >= packet->events && event.more + event.more_words <= packet->events + packet->words);
+	}
+	assert_ptr_equal(cursor.at, cursor.end);
+	return count;
+}
+
+static void reads_what_stands_behind_a_header(void **state)
+{
+	const uint64_t span[] = {5, 6, 7};
+	struct made made = {0};
+	struct parsed parsed;
+	struct lx_cursor cursor;
+	struct lx_event event;
+
+	(void)state;
+	made_packet(&made, START);
+	made_text(&made, 10, LX_EV_ARG_TEXT, 3, LX_TEXT_STRING, "nine char", 9);
+	made_long(&made, 1ull << 30, LX_EV_SPAN, 0x1234, span, 3);
+	made_int(&made, 10, 2, -1);
+	made_text(&made, 10, LX_EV_METADATA, 1, LX_TEXT_JSON, "", 0);
+	made_event(&made, 10, LX_EV_REGION_END, 1);
+	parse(&parsed, made.data, made.size, NULL, 0);
+	lx_cursor_start(&cursor, &parsed.stream.packets[0]);
+	assert_true(lx_cursor_next(&cursor, &event));
+	assert_int_equal(event.kind, LX_EV_ARG_TEXT);
+	assert_int_equal(event.value, 3);
+	assert_int_equal(event.more_words, 3);
+	assert_memory_equal(event.more + 1, "nine char\0\0\0\0\0\0\0", 16);
+	assert_int_equal(LX_TEXT_PADDING(event.more[0]), 7);
+	assert_true(lx_cursor_next(&cursor, &event));
+	assert_int_equal(event.value, 0x1234);
+	assert_memory_equal(event.more, span, sizeof(span));
+	assert_int_equal(event.ticks, START + 10 + (1ull << 30));
+	assert_true(lx_cursor_next(&cursor, &event));
+	assert_int_equal((int64_t)event.more[0], -1);
+	assert_true(lx_cursor_next(&cursor, &event));
+	assert_int_equal(event.more_words, 1);
+	assert_true(lx_cursor_next(&cursor, &event));
+	assert_int_equal(event.kind, LX_EV_REGION_END);
+	assert_int_equal(event.ticks, START + 40 + (1ull << 30));
+	assert_false(lx_cursor_next(&cursor, &event));
+	lx_store_free(&parsed.store);
+	free(made.data);
+}
+
+/* The packet is cut at every word: what is whole before it is read, and nothing past its end. */
+static void a_long_event_that_is_cut_off_ends_the_packet(void **state)
+{
+	static const uint32_t kinds[] = {LX_EV_REGION_RUN, LX_EV_ARG_INT, LX_EV_SPAN, LX_EV_POINT, LX_EV_COUNTER};
+	const uint64_t words[] = {1, 2, 3};
+	struct parsed parsed;
+	uint32_t last = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) + 2; i++) {
+		struct made made = {0};
+
+		made_packet(&made, START);
+		made_event(&made, 10, LX_EV_REGION_BEGIN, 1);
+		if (i < sizeof(kinds) / sizeof(kinds[0]))
+			made_long(&made, i % 2 ? 10 : 1ull << 30, kinds[i], 1, words, kinds[i] == LX_EV_SPAN ? 3 : 1);
+		else
+			made_text(&made, 10, LX_EV_ARG_TEXT, 1, LX_TEXT_STRING, "text of two words", i % 2 ? 17 : 0);
+		for (size_t cut = 1; made.size - 8 * cut >= sizeof(struct lx_packet) + 8; cut++) {
+			char *open = malloc(made.size - 8 * cut);
+			struct lx_packet *packet = (struct lx_packet *)open;
+
+			memcpy(open, made.data, made.size - 8 * cut);
+			packet->content_size -= 64 * cut;
+			packet->packet_size -= 64 * cut;
+			parse(&parsed, open, made.size - 8 * cut, NULL, 0);
+			assert_int_equal(walk(&parsed.stream.packets[0], &last), 1);
+			assert_int_equal(last, LX_EV_REGION_BEGIN);
+			lx_store_free(&parsed.store);
+			/* As an open packet it is cut before the event. */
+			parse(&parsed, NULL, 0, open, made.size - 8 * cut);
+			assert_int_equal(parsed.stream.packets[0].words, 1);
+			assert_int_equal(parsed.stream.packets[0].header->events, 1);
+			lx_store_free(&parsed.store);
+			free(open);
+		}
+		free(made.data);
+	}
+}
+
+static void a_text_of_any_size_stays_in_its_packet(void **state)
+{
+	static const uint32_t sizes[] = {1, 7, 9, 16, 17, 4096, 0x7fffffff, 0xfffffff8, 0xffffffff};
+	uint32_t last = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const uint64_t words[] = {7u << 16 | (uint64_t)sizes[i] << 32, 2, 3};
+		struct made made = {0};
+		struct parsed parsed;
+
+		made_packet(&made, START);
+		made_long(&made, 10, LX_EV_METADATA, 1, words, 3);
+		parse(&parsed, made.data, made.size, NULL, 0);
+		/* A text of one word leaves a word that is an event of its own. */
+		assert_int_equal(walk(&parsed.stream.packets[0], &last), sizes[i] <= 8 ? 2 : sizes[i] <= 16 ? 1 : 0);
+		lx_store_free(&parsed.store);
+		free(made.data);
+	}
+}
+
 static void completes_times_in_both_headers(void **state)
 {
 	const uint64_t after[] = {0, 1, (1 << 27) - 1, 1 << 27, 5, 1ull << 40, (1 << 27) - 1};
@@ -293,6 +410,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_whole_packets),
+		cmocka_unit_test(reads_what_stands_behind_a_header),
+		cmocka_unit_test(a_long_event_that_is_cut_off_ends_the_packet),
+		cmocka_unit_test(a_text_of_any_size_stays_in_its_packet),
 		cmocka_unit_test(completes_times_in_both_headers),
 		cmocka_unit_test(every_cut_leaves_the_packets_before_it),
 		cmocka_unit_test(refuses_headers_that_lie),
