@@ -24,13 +24,26 @@ LX_API void lx_region_begin(const void *key, uint32_t word, uint32_t plan);
 /* `unwinding`: by an exception. */
 LX_API void lx_region_end(const void *key, uint32_t plan, bool unwinding);
 
+/* The calling thread with its guard set, what waits looked after; NULL: leave the event out. */
+LX_API struct lx_thread *lx_region_thread(void);
+
 /*
- * A region that comes in slices (generator, coroutine): begins, goes on, waits. `run` tells it from others of its lexgion;
- * it is the key, too. Ended by lx_region_end(). What is open inside it waits and goes on with it.
+ * One run of a generator or coroutine: a region that comes in slices. What is open inside it waits and goes on with it.
+ * Zeroed at first; its address is the key of its call, and stays. Begin, then suspend and resume in turns, then end, each
+ * on whatever thread it happens.
  */
-LX_API void lx_run_begin(const void *run, uint64_t number, uint32_t word, uint32_t plan);
-LX_API void lx_run_resume(const void *run, uint64_t number, uint32_t word, uint32_t plan);
-LX_API void lx_run_suspend(const void *run, uint32_t plan);
+struct lx_run {
+	uint64_t number;        /* in the trace; 0: it has not begun */
+	uint32_t generation;    /* lx_generation at its last suspension */
+	uint32_t session;       /* lx_session_generation at its begin */
+	uint16_t kind, marks;   /* of its call, while it waits */
+	bool open;              /* its call is on the thread's stack */
+	bool recorded;          /* it was not left out by the rules */
+};
+LX_API void lx_run_begin(struct lx_run *run, uint32_t word, uint32_t plan);
+LX_API void lx_run_suspend(struct lx_run *run);
+LX_API void lx_run_resume(struct lx_run *run, uint32_t word, uint32_t plan);
+LX_API void lx_run_end(struct lx_run *run, uint32_t plan, bool unwinding);
 
 /* ---- Arguments, moments, counters, metadata: capture/annotate_value.c ---- */
 

@@ -236,6 +236,25 @@ bool lx_metered_begin(struct lx_thread *thread, uint32_t id, const struct lx_cal
 	return false;
 }
 
+bool lx_metered_alone(struct lx_thread *thread, uint32_t word)
+{
+	uint32_t id = LX_LEXGION_ID(word);
+	struct lx_meter *meter = lx_meter_at(id);
+	struct lx_count *count = lx_count_of(thread, id);
+	bool last = false;
+
+	if (!meter || !count || (!count->row && !lx_row_make(thread, count, id, false)))
+		return false;
+	if (count->generation != lx_generation)
+		look_again(thread, meter, count, LX_DOMAIN_USER);
+	if (!count->in_set || !admit(thread, meter, count, LX_DOMAIN_USER, &last))
+		return false;
+	if (last || meter->window.timeout > 0)
+		if (is_over(count->row, &meter->window, lx_ticks()))
+			end_window(meter, count, LX_DOMAIN_USER);
+	return true;
+}
+
 void lx_meter_call_ended(struct lx_thread *thread, const struct lx_call *call)
 {
 	uint32_t id = LX_LEXGION_ID(call->word);

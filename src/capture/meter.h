@@ -62,6 +62,9 @@ LX_API uint32_t lx_meter_plan(const struct lx_subject *subject, uint32_t word, b
  */
 LX_API bool lx_metered_begin(struct lx_thread *thread, uint32_t id, const struct lx_call *call, uint32_t switches);
 
+/* A call that is told of as a whole, under LX_PLAN_SLOW: whether the window takes it. Counts it. */
+LX_API bool lx_metered_alone(struct lx_thread *thread, uint32_t word);
+
 /* Whether no thread will have a call of it admitted any more, and none is open. */
 LX_API bool lx_meter_is_done(struct lx_thread *thread, uint32_t id);
 

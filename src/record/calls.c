@@ -62,11 +62,6 @@ static void close_call(struct lx_thread *thread, const struct lx_call *top, uint
 		lx_meter_call_ended(thread, &call);
 }
 
-static bool is_region(const struct lx_call *call)
-{
-	return (LX_REGION_KINDS | LX_REGION_KINDS << LX_MARKED) >> call->kind & 1;
-}
-
 /* How the end of a call that lost its own is written. */
 static uint32_t unwind_kind(const struct lx_call *call)
 {
@@ -156,7 +151,7 @@ void lx_call_suspend(struct lx_thread *thread, const void *key, const void *fram
 	}
 	struct lx_call *lowest = thread->stack.top;
 
-	while (lowest > call + 1 && is_region(lowest - 1))
+	while (lowest > call + 1 && lx_call_is_region(lowest - 1))
 		lowest--;
 	if (lowest == call + 1 && thread->epoch == lx_session.epoch) { /* else they are another session's */
 		lx_lock();
@@ -273,7 +268,7 @@ void lx_stack_switch(struct lx_thread *thread, const void *root)
 
 static bool of_domain(const struct lx_call *call, uint32_t domain)
 {
-	return (is_region(call) ? LX_DOMAIN_USER : LX_DOMAIN_PYTHON) == domain;
+	return (lx_call_is_region(call) ? LX_DOMAIN_USER : LX_DOMAIN_PYTHON) == domain;
 }
 
 /* Takes the domain's calls out of a stack; the others stay in their order. */

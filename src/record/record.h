@@ -204,6 +204,11 @@ static inline void lx_counted_end(struct lx_thread *thread, const struct lx_call
 /* The events that open a region, as a bit set of kinds. */
 #define LX_REGION_KINDS (1ull << LX_EV_REGION_BEGIN | 1ull << LX_EV_REGION_RESUME)
 
+static inline bool lx_call_is_region(const struct lx_call *call)
+{
+	return (LX_REGION_KINDS | LX_REGION_KINDS << LX_MARKED) >> call->kind & 1;
+}
+
 static inline void lx_call_begin(struct lx_thread *thread, const void *key, uint32_t word, uint32_t kind)
 {
 	if (lx_unlikely(thread->stack.top == thread->stack.limit) && !lx_stack_grow(thread))
