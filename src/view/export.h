@@ -11,6 +11,7 @@
 #include "view/pass.h"
 
 struct lx_export;
+struct lx_pfw_options;
 
 struct lx_export_format {
 	const char *name;           /* of --to */
@@ -37,6 +38,7 @@ struct lx_export {
 	struct lx_pass *pass;       /* the run and the filters; set before */
 	const struct lx_export_format *format; /* set before */
 	struct lx_out *out;         /* set before */
+	const struct lx_pfw_options *pfw; /* set before for --to pfw; NULL: the defaults */
 
 	/* For the format. */
 	void *state;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef LEXTRACE_HAVE_LIBDEFLATE
@@ -66,7 +67,8 @@ static void release(struct lx_out *out)
 	if (out->compressor)
 		libdeflate_free_compressor(out->compressor);
 #endif
-	temporary_file = NULL;
+	if (!out->in_program)
+		temporary_file = NULL;
 	free(out->buffer);
 	free(out->packed);
 	free(out->target);
@@ -84,10 +86,19 @@ static int open_temporary(struct lx_out *out, const struct stat *old)
 		return -ENOMEM;
 	}
 	out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (out->fd < 0)
-		return -errno;
-	temporary_file = out->temporary;
-	catch_signals();
+	if (out->fd < 0 && errno == EEXIST && unlink(out->temporary) == 0) /* of a killed process that had our pid */
+		out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (out->fd < 0) {
+		int error = -errno;
+
+		free(out->temporary);
+		out->temporary = NULL;
+		return error;
+	}
+	if (!out->in_program) {
+		temporary_file = out->temporary;
+		catch_signals();
+	}
 	if (old)
 		(void)!fchmod(out->fd, old->st_mode & 07777);
 	return 0;
@@ -98,7 +109,7 @@ static int open_target(struct lx_out *out, const char *path)
 	struct stat status;
 	char *real;
 
-	if (strcmp(path, "-") == 0) {
+	if (!out->in_program && strcmp(path, "-") == 0) {
 		out->fd = STDOUT_FILENO;
 		return 0;
 	}
@@ -116,15 +127,15 @@ static int open_target(struct lx_out *out, const char *path)
 	return out->fd < 0 ? -errno : 0;
 }
 
-int lx_out_open(struct lx_out *out, const char *path)
+static int open_out(struct lx_out *out, const char *path, bool in_program, bool gzip)
 {
 	int result = 0;
 
-	*out = (struct lx_out){ .fd = -1 };
+	*out = (struct lx_out){ .fd = -1, .in_program = in_program };
 	out->buffer = malloc(BUFFER_SIZE);
 	if (!out->buffer)
 		result = -ENOMEM;
-	if (result == 0 && ends_in_gz(path))
+	if (result == 0 && gzip)
 		result = prepare_gzip(out);
 	if (result == 0)
 		result = open_target(out, path);
@@ -137,8 +148,29 @@ int lx_out_open(struct lx_out *out, const char *path)
 	return 0;
 }
 
+int lx_out_open(struct lx_out *out, const char *path)
+{
+	return open_out(out, path, false, ends_in_gz(path));
+}
+
+int lx_out_open_in_program(struct lx_out *out, const char *path, bool gzip)
+{
+	return open_out(out, path, true, gzip);
+}
+
+/* A write over the limit would raise SIGXFSZ, which ends a program that does not ignore it. */
+static bool over_limit(const struct lx_out *out, size_t size)
+{
+	struct rlimit limit;
+
+	return out->in_program && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	       out->bytes + size > limit.rlim_cur;
+}
+
 static void write_all(struct lx_out *out, const uint8_t *data, size_t size)
 {
+	if (out->error == 0 && over_limit(out, size))
+		out->error = -EFBIG;
 	while (size > 0 && out->error == 0) {
 		ssize_t done = write(out->fd, data, size);
 

@@ -16,6 +16,7 @@ struct lx_out {
 	uint8_t *at, *end;      /* free part of the buffer */
 	uint8_t *buffer;
 	int fd;
+	bool in_program;        /* see lx_out_open_in_program() */
 	int error;              /* first failure, negative errno; what comes after it is dropped */
 	uint64_t bytes;         /* that reached the file, after compression */
 	char *target;           /* NULL: standard output */
@@ -31,6 +32,12 @@ struct lx_out {
  * negative errno from the system. On error nothing is to be closed.
  */
 int lx_out_open(struct lx_out *out, const char *path);
+
+/*
+ * The same for a library in somebody's program: signals stay as they are, and none is raised (a file size limit is looked at
+ * before each write). gzip: whether the bytes are packed, whatever the name. "-" is a file like any other.
+ */
+int lx_out_open_in_program(struct lx_out *out, const char *path, bool gzip);
 
 /* Writes the rest and gives the file its name. Returns 0 or negative errno (as out->error); then no file is left. */
 int lx_out_commit(struct lx_out *out);
