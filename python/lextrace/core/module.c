@@ -6,7 +6,7 @@
 
 #include "capture/annotate.h"
 #include "capture/control.h"
-#include "core/region.h"
+#include "core/annotation.h"
 #include "lextrace/version.h"
 
 /* A session, with everything that stands around it. 0, or -1 with an exception. */
@@ -203,7 +203,8 @@ static PyMethodDef methods[] = {
 
 static int execute(PyObject *module)
 {
-	if (lx_region_ready(module) != 0)
+	if (lx_region_ready(module) != 0 || lx_decorated_ready(module) != 0 || lx_runs_ready(module) != 0 ||
+	    lx_annotations_ready(module) != 0)
 		return -1;
 	return PyModule_AddStringConstant(module, "version", LX_VERSION);
 }

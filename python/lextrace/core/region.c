@@ -1,80 +1,58 @@
-#include "core/region.h"
-
-#include <string.h>
-
-#include "capture/annotate.h"
-#include "capture/python.h"
+#include "core/annotation.h"
 
 struct region {
 	PyObject_HEAD
-	PyObject *name;      /* "category/name" */
-	uint32_t word, generation, plan;
+	struct lx_annotation place;
+	PyObject *comp;      /* what was given as comp and is no lx_comp; NULL: nothing */
 };
 
 static PyObject *region_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-	static char *names[] = {"category", "name", NULL};
-	PyObject *category, *name = NULL;
+	static char *names[] = {"category", "name", "comp", "function", NULL};
+	PyObject *category, *name = NULL, *comp = NULL, *function = NULL;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|U:region", names, &category, &name))
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|OUO:region", names, &category, &name, &comp, &function))
 		return NULL;
-	PyObject *whole = name ? PyUnicode_FromFormat("%U/%U", category, name) : Py_NewRef(category);
-
-	if (!whole)
-		return NULL;
+	if (name == Py_None)
+		name = NULL;
+	if (name && !PyUnicode_Check(name))
+		return PyErr_Format(PyExc_TypeError, "the name of a region is a str, not %.100s", Py_TYPE(name)->tp_name);
 	struct region *self = (struct region *)type->tp_alloc(type, 0);
 
-	if (!self) {
-		Py_DECREF(whole);
-		return NULL;
-	}
-	self->name = whole;
+	if (self && lx_annotation_set(&self->place, category, name, comp, function == Py_None ? NULL : function) != 0)
+		Py_CLEAR(self);
+	if (self && comp && PyUnicode_GET_LENGTH(comp) > 0 && self->place.comp == LX_COMP_NONE)
+		self->comp = Py_NewRef(comp);
 	return (PyObject *)self;
 }
 
 static void region_dealloc(struct region *self)
 {
-	Py_XDECREF(self->name);
+	lx_annotation_clear(&self->place);
+	Py_XDECREF(self->comp);
 	Py_TYPE(self)->tp_free(self);
-}
-
-/* Regions open in a greenlet belong to its stack: the switch is noticed here, too, not at the next function only. */
-static bool on_running_stack(void)
-{
-	struct lx_thread *thread = lx_thread_self ? lx_thread_self : lx_python_thread_first();
-
-	if (thread && lx_unlikely(__atomic_load_n(lx_attention, __ATOMIC_RELAXED)) && !thread->busy) {
-		lx_guard(thread, 1);
-		lx_python_attend(thread);
-		lx_guard(thread, 0);
-	}
-	return thread != NULL;
 }
 
 static PyObject *region_enter(struct region *self, PyObject *Py_UNUSED(none))
 {
-	if (!lx_session_active())
-		return Py_NewRef(self);
-	if (!on_running_stack())
-		return Py_NewRef(self);
-	if (self->generation != lx_generation) {
-		uint32_t generation = lx_generation;
-		static char name[LX_DEFINITION_TEXT_MAX + 4]; /* the GIL is held; the stack may be a small one */
+	static PyObject *comp;
 
-		self->word = lx_region_look(name, lx_text_of(self->name, name, sizeof(name)), &self->plan);
-		if (self->word)
-			self->generation = generation;
+	if (!lx_annotation_ready(&self->place))
+		return Py_NewRef(self);
+	lx_region_begin(self, self->place.word, self->place.plan);
+	if (self->comp) {
+		if ((!comp && !(comp = PyUnicode_InternFromString("comp"))) || lx_value_add(comp, self->comp, LX_AS_ANY) != 0)
+			PyErr_Clear();
 	}
-	lx_region_begin(self, self->word, self->plan);
 	return Py_NewRef(self);
 }
 
 static PyObject *region_exit(struct region *self, PyObject *const *args, Py_ssize_t count)
 {
-	if (lx_session_active() && on_running_stack())
-		lx_region_end(self, self->plan, count > 0 && args[0] != Py_None);
+	if (lx_session_active() && lx_annotation_attend())
+		lx_region_end(self, self->place.plan, count > 0 && args[0] != Py_None);
 	if (*lx_attention & LX_ATTENTION_WORK)
-		on_running_stack();
+		lx_annotation_attend();
 	Py_RETURN_FALSE;
 }
 
@@ -84,17 +62,17 @@ static PyObject *region_again(struct region *self, PyObject *Py_UNUSED(none))
 	struct region *other = (struct region *)Py_TYPE(self)->tp_alloc(Py_TYPE(self), 0);
 
 	if (other) {
-		other->name = Py_NewRef(self->name);
-		other->word = self->word;
-		other->generation = self->generation;
-		other->plan = self->plan;
+		other->place = self->place;
+		Py_INCREF(other->place.title);
+		Py_XINCREF(other->place.file);
+		other->comp = Py_XNewRef(self->comp);
 	}
 	return (PyObject *)other;
 }
 
 static PyObject *region_repr(struct region *self)
 {
-	return PyUnicode_FromFormat("<lextrace.region %R>", self->name);
+	return PyUnicode_FromFormat("<lextrace.region %R>", self->place.title);
 }
 
 static PyMethodDef region_methods[] = {
@@ -112,8 +90,9 @@ static PyTypeObject region_type = {
 	.tp_dealloc = (destructor)region_dealloc,
 	.tp_repr = (reprfunc)region_repr,
 	.tp_methods = region_methods,
-	.tp_doc = PyDoc_STR("region(category, name=None)\n--\n\n"
+	.tp_doc = PyDoc_STR("region(category, name=None, comp='', function=None)\n--\n\n"
 			    "A named stretch of the program, shown in the trace as \"category/name\" (domain User).\n\n"
+			    "comp: what it does, one of io, mem, cpu, comm. function: whose file and line it has.\n\n"
 			    "A context manager; may be entered again and again, also while it is open. Costs next to nothing\n"
 			    "while nothing is recorded. Suspended with the generator or coroutine it is open in.\n\n"
 			    ">>> with lextrace.region(\"IO\", \"read_loop\"):\n...     pass\n"),
