@@ -16,7 +16,7 @@ import sys
 
 try:
     from . import _core
-    from ._core import active, folder, region, reload, stop
+    from ._core import active, folder, region, reload, stop, update
 except ImportError as _error:  # pragma: no cover - depends on the interpreter
     raise ImportError(
         f"lextrace has no extension for Python {sys.version_info[0]}.{sys.version_info[1]} here: "
@@ -24,10 +24,11 @@ except ImportError as _error:  # pragma: no cover - depends on the interpreter
         name="lextrace._core",
     ) from _error
 
-from ._decorate import fn
+from ._decorate import counter, epoch, event, fn, step
 
 __version__ = _core.version
-__all__ = ["active", "fn", "folder", "knob", "mode", "region", "reload", "session", "start", "stop"]
+__all__ = ["active", "counter", "epoch", "event", "fn", "folder", "knob", "mode", "region", "reload", "session", "start", "step",
+           "stop", "update"]
 
 _registered = False
 

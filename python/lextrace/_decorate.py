@@ -1,65 +1,66 @@
-"""The decorator `lextrace.fn`."""
+"""Annotations: what a program says about itself. All work is in `_core`."""
 from __future__ import annotations
 
 import functools
 import inspect
 
-from ._core import region
+from . import _core
 
 
-def fn(function=None, *, category: str = "fn", name: str | None = None):
-    """Mark a function as a region of its own, ``category/name``; the name is its qualified name unless it is given.
+def fn(function=None, *, cat: str = "fn", comp: str = "", name: str | None = None, args=()):
+    """Mark a function as a region of its own, ``cat/name``; the name is its qualified name unless it is given.
 
-    Works on functions, methods, generators, coroutines and async generators: the region lasts until they end. Usable
-    with and without parentheses. The function keeps its name, signature and kind.
+    Works on functions, methods, class and static methods, properties, classes (the making of an instance), generators,
+    coroutines and async generators: the region is the whole run, and shows when it ran and when it waited. Usable with
+    and without parentheses. The function keeps its name, signature, documentation and kind.
 
-    >>> @lextrace.fn(category="IO")
+    cat: the category, under which viewers and configurations group it. comp: what it does, one of io, mem, cpu, comm;
+    another word is recorded as it is. args: names of parameters whose values are recorded at each call, or True for all.
+    Raises TypeError for what cannot be called.
+
+    >>> @lextrace.fn(cat="IO", comp="io", args=["path"])
     ... def load(path):
     ...     return open(path).read()
     """
     if function is None:
-        return functools.partial(fn, category=category, name=name)
-    # Each run of a coroutine or generator has a region of its own (again()): several may be open at the same time.
-    place = region(category, name or getattr(function, "__qualname__", type(function).__qualname__))
+        return functools.partial(fn, cat=cat, comp=comp, name=name, args=args)
+    if args is True:
+        args = [each for each in inspect.signature(function).parameters if each not in ("self", "cls")]
+    named = getattr(function, "__func__", None) or getattr(function, "fget", None) or function
+    name = name or getattr(named, "__qualname__", None) or type(function).__qualname__
+    return _core.decorate(function, cat, name, comp, tuple(args))
 
-    if inspect.isasyncgenfunction(function):
 
-        async def wrapper(*args, **keywords):
-            with place.again():
-                generator = function(*args, **keywords)
-                step = generator.asend(None)
-                try:
-                    while True:
-                        try:
-                            value = await step
-                        except StopAsyncIteration:
-                            return
-                        try:
-                            step = generator.asend((yield value))
-                        except GeneratorExit:
-                            raise
-                        except BaseException as error:
-                            step = generator.athrow(error)
-                finally:
-                    await generator.aclose()
+def event(name: str, *, cat: str = "event", **args) -> None:
+    """A moment of the program, with arguments. Raises nothing for their values.
 
-    elif inspect.iscoroutinefunction(function):
+    >>> lextrace.event("checkpoint written", epoch=3)
+    """
+    _core.point(cat, name, args or None)
 
-        async def wrapper(*args, **keywords):
-            with place.again():
-                return await function(*args, **keywords)
 
-    elif inspect.isgeneratorfunction(function):
+def counter(name: str, value: float, *, cat: str = "counter") -> None:
+    """What a quantity is from now on; viewers draw it as a line. Raises TypeError where the value is no number.
 
-        def wrapper(*args, **keywords):
-            with place.again():
-                return (yield from function(*args, **keywords))
+    >>> lextrace.counter("queue length", 17)
+    """
+    _core.counter(cat, name, value)
 
-    else:
 
-        def wrapper(*args, **keywords):
-            with place:
-                return function(*args, **keywords)
+def step(iterable, *, name: str = "step", cat: str = "loop"):
+    """The items of an iterable, for a ``for`` loop: a region ``cat/name`` for each turn of the body, one named
+    ``name.fetch`` for the time it took to get its item; both have the turn's number, from 1, as the argument ``name``.
 
-    return functools.wraps(function)(wrapper)
+    >>> for batch in lextrace.step(batches):
+    ...     train(batch)
+    """
+    return _core.steps(iterable, cat, f"{name}.fetch", name, name)
 
+
+def epoch(iterable, *, name: str = "epoch", cat: str = "loop"):
+    """:func:`step` for the outer loop.
+
+    >>> for number in lextrace.epoch(range(2)):
+    ...     train(number)
+    """
+    return step(iterable, name=name, cat=cat)

@@ -13,6 +13,7 @@
 #include "capture/control_file.h"
 
 bool lx_python_attends;
+bool lx_annotations_only;
 
 static char *path;          /* of the configuration; NULL: none */
 static struct lx_text_file text; /* in force */
@@ -88,7 +89,7 @@ static int8_t mode_said(const struct lx_rules *rules, uint32_t domain)
 	return section->mode.line == LX_LINE_BUILT_IN ? -1 : (int8_t)section->mode.number;
 }
 
-/* The mode at the start: the environment's, else the file's, else TRACING. */
+/* The mode at the start: the environment's, else the file's, else TRACING, or OFF for what only annotations are wanted of. */
 static uint32_t first_mode(uint32_t domain)
 {
 	char name[64];
@@ -101,7 +102,9 @@ static uint32_t first_mode(uint32_t domain)
 	const char *value = getenv(name);
 	int mode = value ? lx_mode_of(value, strlen(value)) : -1;
 
-	return mode >= 0 ? (uint32_t)mode : said[domain] >= 0 ? (uint32_t)said[domain] : LX_MODE_TRACING;
+	return mode >= 0 ? (uint32_t)mode : said[domain] >= 0 ? (uint32_t)said[domain]
+	       : domain == LX_DOMAIN_PYTHON && lx_annotations_only ? LX_MODE_OFF
+								   : LX_MODE_TRACING;
 }
 
 /* Where the configuration is: an absolute path, since the program may change its folder. NULL: there is none. */

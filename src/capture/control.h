@@ -7,6 +7,9 @@
 
 #include "capture/meter.h"
 
+/* Set before lx_control_start(): the Python domain is OFF, unless the environment or the configuration says otherwise. */
+extern LX_API bool lx_annotations_only;
+
 /*
  * Before a session starts: reads the configuration (`config`; NULL: $PINSIGHT_TRACE_CONFIG_FILE, else
  * ./pinsight_trace_config.txt, else none) and the PINSIGHT_TRACE_* variables, and sets the modes. `c_calls`: C calls are on

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "record/record.h"
+
 struct lx_text_file {
 	char *bytes; /* malloc'd; NULL where there is none */
 	size_t size;
@@ -23,6 +25,6 @@ const char *lx_start_folder(void);
 char *lx_absolute_path(const char *path);
 
 /* Path of the configuration, or NULL. */
-const char *lx_control_path(void);
+LX_API const char *lx_control_path(void);
 
 #endif

@@ -1,4 +1,4 @@
-#include "view/export_pfw_file.h"
+#include "lextrace/pfw.h"
 
 #include <errno.h>
 #include <stdio.h>

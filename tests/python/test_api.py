@@ -370,7 +370,7 @@ def test_fn_with_names_and_recursion(api):
     result = api("""
         import sys, lextrace
 
-        @lextrace.fn(category="IO", name="load")
+        @lextrace.fn(cat="IO", name="load")
         def first(n):
             return n and first(n - 1)
 

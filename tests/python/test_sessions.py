@@ -659,7 +659,7 @@ def test_decorated_async_generator_behaves_as_undecorated(api):
             return log
 
         want = logged(lambda function: function)
-        decorate = lextrace.fn(category="IO", name="numbers")
+        decorate = lextrace.fn(cat="IO", name="numbers")
         untraced = logged(decorate)
         with lextrace.session(sys.argv[1]):
             traced = logged(decorate)

@@ -101,6 +101,7 @@ int lx_code_flags(PyObject *function);
 int lx_region_ready(PyObject *module);
 int lx_decorated_ready(PyObject *module);
 int lx_runs_ready(PyObject *module);
+int lx_steps_ready(PyObject *module);
 int lx_annotations_ready(PyObject *module);
 
 #endif

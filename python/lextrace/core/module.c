@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "capture/annotate.h"
+#include "capture/annotate_pfw.h"
 #include "capture/control.h"
+#include "capture/control_file.h"
 #include "core/annotation.h"
 #include "lextrace/version.h"
 
@@ -36,15 +37,15 @@ static int open_session(const struct lx_session_options *options, const char *co
 static PyObject *start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
 	static char *names[] = {"run",	   "program",  "executable", "python", "argv", "c_calls",
-				"follow", "announce", "null_sink",  "config", NULL};
+				"follow", "announce", "null_sink",  "config", "annotations", NULL};
 	struct lx_session_options options = {.follow = true};
-	int c_calls = 0, follow = 1, announce = 0, null_sink = 0;
+	int c_calls = 0, follow = 1, announce = 0, null_sink = 0, annotations = 0;
 	PyObject *config_path = Py_None;
 	Py_ssize_t argv_size;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "yyyyy#|ppppO:start", names, &options.run, &options.program,
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "yyyyy#|ppppOp:start", names, &options.run, &options.program,
 					 &options.executable, &options.python, &options.argv, &argv_size, &c_calls, &follow,
-					 &announce, &null_sink, &config_path))
+					 &announce, &null_sink, &config_path, &annotations))
 		return NULL;
 	const char *config = config_path == Py_None ? NULL : PyBytes_AsString(config_path);
 
@@ -55,6 +56,7 @@ static PyObject *start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *ke
 	options.follow = follow;
 	options.announce = announce;
 	options.null_sink = null_sink;
+	lx_annotations_only = annotations;
 	/* A second interpreter that shares the GIL joins the session that is there. */
 	bool joins = lx_session_active() && PyInterpreterState_Get() != PyInterpreterState_Main();
 
@@ -70,7 +72,8 @@ static PyObject *start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *ke
 	lx_python_look_for_greenlet();
 	if (!joins) {
 		lx_suspended_forget();
-		lx_python_signal_take();
+		if (!annotations || lx_control_path()) /* a program that is not traced keeps its handlers */
+			lx_python_signal_take();
 		if (!lx_thread_self)
 			lx_python_thread_first();
 		else
@@ -88,6 +91,16 @@ fail:
 		lx_exception_restore(saved);
 	}
 	return NULL;
+}
+
+/* start() for annotations alone: the domains User and IO, not Python. */
+static PyObject *start_annotations(PyObject *module, PyObject *args, PyObject *keywords)
+{
+	PyObject *all = keywords ? PyDict_Copy(keywords) : PyDict_New();
+	PyObject *result = all && PyDict_SetItemString(all, "annotations", Py_True) == 0 ? start(module, args, all) : NULL;
+
+	Py_XDECREF(all);
+	return result;
 }
 
 static PyObject *stop(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
@@ -183,9 +196,66 @@ static PyObject *folder(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 	return PyUnicode_DecodeFSDefault(lx_session_run_folder());
 }
 
+static PyObject *process_folder(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+	return PyUnicode_DecodeFSDefault(lx_session_folder());
+}
+
+static int read_metric(const char *name, enum lx_pfw_metric *metric)
+{
+	static const char *const names[] = {[LX_PFW_US] = "US", [LX_PFW_NS] = "NS", [LX_PFW_MS] = "MS", [LX_PFW_SEC] = "SEC"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name, names[i]) == 0) {
+			*metric = (enum lx_pfw_metric)i;
+			return 0;
+		}
+	PyErr_Format(PyExc_ValueError, "the unit of time %s: one of US NS MS SEC", name);
+	return -1;
+}
+
+static PyObject *write_pfw(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
+{
+	static char *names[] = {"folder", "out", "text", "dialect", "metric", "remove", NULL};
+	PyObject *folder = NULL, *out = NULL, *result = NULL;
+	struct lx_pfw_options options = {0};
+	int text = 0, dialect = 2, remove = 0, error;
+	const char *metric = "US";
+	char message[1024] = "";
+
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O&|pisp:write_pfw", names, PyUnicode_FSConverter, &folder,
+					 PyUnicode_FSConverter, &out, &text, &dialect, &metric, &remove))
+		return NULL;
+	options.text = text;
+	options.dialect = dialect == 1 ? LX_PFW_1 : LX_PFW_2;
+	if (read_metric(metric, &options.metric) != 0)
+		goto end;
+	Py_BEGIN_ALLOW_THREADS
+	error = lx_pfw_export(PyBytes_AS_STRING(folder), PyBytes_AS_STRING(out), &options, remove, message, sizeof(message));
+	Py_END_ALLOW_THREADS
+	if (error == 0) {
+		result = Py_NewRef(Py_None);
+	} else {
+		PyObject *value = Py_BuildValue("(iss)", -error, message, PyBytes_AS_STRING(out));
+
+		if (value)
+			PyErr_SetObject(PyExc_OSError, value);
+		Py_XDECREF(value);
+	}
+end:
+	Py_DECREF(folder);
+	Py_DECREF(out);
+	return result;
+}
+
 static PyMethodDef methods[] = {
 	{"start", (PyCFunction)(void (*)(void))start, METH_VARARGS | METH_KEYWORDS,
 	 PyDoc_STR("Start a session and set the hooks of this interpreter.")},
+	{"start_annotations", (PyCFunction)(void (*)(void))start_annotations, METH_VARARGS | METH_KEYWORDS,
+	 PyDoc_STR("start() for annotations alone.")},
+	{"process_folder", process_folder, METH_NOARGS, PyDoc_STR("The folder of this process in the run; '' without a recording.")},
+	{"write_pfw", (PyCFunction)(void (*)(void))write_pfw, METH_VARARGS | METH_KEYWORDS,
+	 PyDoc_STR("A process folder that has ended as a .pfw file.")},
 	{"stop", stop, METH_NOARGS,
 	 PyDoc_STR("stop()\n--\n\nStop recording and complete the trace. Nothing happens when nothing is recorded.")},
 	{"leave", leave, METH_VARARGS, PyDoc_STR("stop() as the end of a `with` block.")},
@@ -204,7 +274,7 @@ static PyMethodDef methods[] = {
 static int execute(PyObject *module)
 {
 	if (lx_region_ready(module) != 0 || lx_decorated_ready(module) != 0 || lx_runs_ready(module) != 0 ||
-	    lx_annotations_ready(module) != 0)
+	    lx_steps_ready(module) != 0 || lx_annotations_ready(module) != 0)
 		return -1;
 	return PyModule_AddStringConstant(module, "version", LX_VERSION);
 }

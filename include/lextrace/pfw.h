@@ -3,8 +3,8 @@
  * called in a running program: nothing is printed, no signal is touched or raised, no descriptor stays open, no state is kept.
  * Any thread, several at a time for different files.
  */
-#ifndef LX_VIEW_EXPORT_PFW_FILE_H
-#define LX_VIEW_EXPORT_PFW_FILE_H
+#ifndef LEXTRACE_PFW_H
+#define LEXTRACE_PFW_H
 
 #include <stdbool.h>
 #include <stddef.h>
