@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "capture/annotate_pfw.h"
+#include "capture/pfw_export.h"
 #include "capture/control.h"
 #include "capture/control_file.h"
 #include "core/annotation.h"

@@ -1,6 +1,6 @@
 /* The trace of annotations as a .pfw file, written by the program itself when it ends. */
-#ifndef LX_CAPTURE_ANNOTATE_PFW_H
-#define LX_CAPTURE_ANNOTATE_PFW_H
+#ifndef LX_CAPTURE_PFW_EXPORT_H
+#define LX_CAPTURE_PFW_EXPORT_H
 
 #include "lextrace/pfw.h"
 #include "record/record.h"
