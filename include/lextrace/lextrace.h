@@ -401,6 +401,16 @@ namespace lextrace
 {
 
 #ifndef LEXTRACE_DISABLE
+/* Exceptions on their way; the object that was made at a smaller number is left by one. */
+inline int exceptions_() noexcept
+{
+#if __cplusplus >= 201703L
+	return std::uncaught_exceptions();
+#else
+	return std::uncaught_exception();
+#endif
+}
+
 /* A region that is open as long as the object is there; an exception that ends it is noted. On one thread. */
 class scope
 {
@@ -408,14 +418,14 @@ class scope
 	explicit scope(lextrace_region &place) : region(LEXTRACE_IS_ON() ? &place : nullptr), exceptions(0)
 	{
 		if (region) {
-			exceptions = pending();
+			exceptions = exceptions_();
 			lextrace_region_begin(region);
 		}
 	}
 	~scope()
 	{
 		if (region) {
-			if (pending() > exceptions)
+			if (exceptions_() > exceptions)
 				lextrace_region_unwind(region);
 			else
 				lextrace_region_end(region);
@@ -425,18 +435,12 @@ class scope
 	scope &operator=(const scope &) = delete;
 
       private:
-	static int pending() noexcept
-	{
-#if __cplusplus >= 201703L
-		return std::uncaught_exceptions();
-#else
-		return std::uncaught_exception();
-#endif
-	}
 	lextrace_region *region;
 	int exceptions;
 };
 #else
+inline int exceptions_() noexcept { return 0; }
+
 class scope
 {
       public:
