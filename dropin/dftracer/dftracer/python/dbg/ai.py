@@ -1,0 +1,1 @@
+from ..ai import *  # noqa: F403

@@ -1,0 +1,3 @@
+from .common import trace_handler
+
+__all__ = ["trace_handler"]
