@@ -85,12 +85,23 @@ def replace(source, target):
 
 
 def install(venv):
-    """Puts what was built into a virtual environment, as pip would put the wheel."""
+    """Puts what was built into a virtual environment, as pip would put the wheels."""
     mirror(STAGE / "lextrace", site_packages(venv) / "lextrace")
+    install_dropin(site_packages(venv) / "dftracer")
     if (STAGE / "bin/lextrace").exists():
         replace(STAGE / "bin/lextrace", venv / "bin/lextrace")
     if (STAGE / "share").exists():
         shutil.copytree(STAGE / "share", venv / "share", dirs_exist_ok=True)
+
+
+def install_dropin(target):
+    """The package dftracer; other distributions, as dftracer-utils, have packages of theirs in the same folder."""
+    target.mkdir(exist_ok=True)
+    for entry in (ROOT / "dropin/dftracer/dftracer").iterdir():
+        if entry.is_dir():
+            mirror(entry, target / entry.name)
+        else:
+            replace(entry, target / entry.name)
 
 
 def usable(found):
