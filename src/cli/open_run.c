@@ -17,7 +17,11 @@ struct lx_trace *lx_open_run(const struct lx_args *args, bool *named_by_us)
 
 	if (!path)
 		return NULL;
-	error = lx_trace_open(path, &trace, message, sizeof(message));
+	if (args->word_count > 1)
+		error = lx_trace_open_files((const char *const *)args->words, (size_t)args->word_count, &trace, message,
+					    sizeof(message));
+	else
+		error = lx_trace_open(path, &trace, message, sizeof(message));
 	if (error == -EINVAL)
 		lx_say_no_trace(path);
 	else if (error < 0)
@@ -29,6 +33,8 @@ struct lx_trace *lx_open_run(const struct lx_args *args, bool *named_by_us)
 	}
 	if (error < 0)
 		trace = NULL;
+	for (char *line = trace ? trace->said : NULL; line && *line; line += strcspn(line, "\n") + 1)
+		lx_error("%.*s", (int)strcspn(line, "\n"), line);
 	free(path);
 	return trace;
 }

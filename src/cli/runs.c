@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/runs.h"
 #include "transform/folder.h"
+#include "transform/pfw_open.h"
 
 #define LISTED_MAX 5 /* names in a message */
 
@@ -152,13 +153,23 @@ void lx_say_no_trace(const char *path)
 		lx_error("%s holds no trace (no file \"metadata\" in it or below it)", path);
 }
 
+/* Such files of one run are read together. */
+static bool all_pfw(const struct lx_args *args)
+{
+	int count = 0;
+
+	while (count < args->word_count && lx_pfw_is_name(args->words[count]))
+		count++;
+	return count == args->word_count;
+}
+
 char *lx_find_run(const struct lx_args *args, bool *named_by_us)
 {
 	struct stat status;
 	char *path = NULL;
 
 	*named_by_us = args->word_count == 0;
-	if (args->word_count > 1) {
+	if (args->word_count > 1 && !all_pfw(args)) {
 		lx_error("%s: one run at a time; the first is %s", args->words[1], args->words[0]);
 		return NULL;
 	}

@@ -112,6 +112,8 @@ struct lx_trace {
 	struct lx_process *processes; /* by time of start, blank ones last */
 	size_t process_count;
 	char *notes;                /* text of RUN/notes or NULL */
+	char *said;                 /* what a reader of other formats could not read: lines for the user; NULL: nothing */
+	bool damaged;               /* and some of it is missing for that */
 	uint64_t first, last;       /* realtime ns, of those that are not blank */
 };
 
@@ -124,11 +126,15 @@ struct lx_event {
 };
 
 /*
- * Opens the run at `path`: a run folder, or one process folder of it. Returns 0, or negative errno with one line for
- * the user in `message`: -ENOENT no such folder; -EINVAL holds no trace; -ENOMEM; other: from the system.
+ * Opens the run at `path`: a run folder, one process folder of it, a .pfw or .pfw.gz file, or a folder of these. Returns 0, or negative errno with one line for
+ * the user in `message`: -ENOENT no such folder; -EINVAL holds no trace; -ENODATA a .pfw file
+ * without a record; -ENOMEM; other: from the system.
  * Damage inside a trace is no error: what is whole is read, see torn, killed and lost.
  */
 int lx_trace_open(const char *path, struct lx_trace **out, char *message, size_t message_size);
+
+/* One run from several .pfw files, such as those of its ranks; the first one names it. `count` is 1 or more. */
+int lx_trace_open_files(const char *const *paths, size_t count, struct lx_trace **out, char *message, size_t message_size);
 void lx_trace_close(struct lx_trace *trace);
 
 /* Zeroed memory that lives as long as the trace; NULL without memory. */

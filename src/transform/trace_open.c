@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "transform/folder.h"
+#include "transform/pfw_open.h"
 
 #define NOTES_MAX (1u << 20)
 
@@ -84,6 +85,15 @@ static int add_all(struct opened *opened, char *culprit, size_t culprit_size)
 	return error;
 }
 
+/* Files of another format; see pfw_open.h. */
+static int add_files(struct opened *opened, const char *const *paths, size_t count, char *culprit, size_t culprit_size)
+{
+	int error = lx_pfw_load(paths, count, &opened->trace, &opened->store, culprit, culprit_size);
+
+	opened->list = opened->trace.processes;
+	return error;
+}
+
 static int by_start(const void *a, const void *b)
 {
 	const struct lx_process *left = a, *right = b;
@@ -130,6 +140,9 @@ static int complain(int error, const char *path, const char *culprit, char *mess
 	case -EINVAL:
 		snprintf(message, size, "no trace in this folder: %s; give the folder that `lextrace run` made", path);
 		break;
+	case -ENODATA:
+		snprintf(message, size, "%s: no record in it; DFTracer leaves an empty file when its program is killed", culprit);
+		break;
 	case LX_FORMAT_NEWER:
 		snprintf(message, size, "trace of a later lextrace: %s; read it with that version", culprit);
 		return -EINVAL;
@@ -143,12 +156,34 @@ static int complain(int error, const char *path, const char *culprit, char *mess
 	return error;
 }
 
+static int add_path(struct opened *opened, const char *path, char *culprit, size_t culprit_size)
+{
+	struct stat status;
+	int error;
+
+	if (stat(path, &status) < 0)
+		return -errno;
+	if (!S_ISDIR(status.st_mode))
+		return lx_pfw_is_name(path) ? add_files(opened, &path, 1, culprit, culprit_size) : -ENOTDIR;
+	if (lx_folder_is_process(path))
+		return add_process(opened, opened->trace.path);
+	error = add_all(opened, culprit, culprit_size);
+	if (error == 0 && opened->trace.process_count == 0 && lx_pfw_is_folder(path))
+		error = add_files(opened, &path, 1, culprit, culprit_size);
+	return error;
+}
+
 int lx_trace_open(const char *path, struct lx_trace **out, char *message, size_t message_size)
 {
+	return lx_trace_open_files(&path, 1, out, message, message_size);
+}
+
+int lx_trace_open_files(const char *const *paths, size_t count, struct lx_trace **out, char *message, size_t message_size)
+{
+	const char *path = paths[0];
 	char culprit[4096] = "";
 	struct opened *opened = calloc(1, sizeof(*opened));
 	size_t size = strlen(path);
-	struct stat status;
 	int error = -ENOMEM;
 
 	*out = NULL;
@@ -157,16 +192,9 @@ int lx_trace_open(const char *path, struct lx_trace **out, char *message, size_t
 	while (size > 1 && path[size - 1] == '/')
 		size--;
 	opened->trace.path = keep_text(&opened->store, path, size);
-	if (opened->trace.path) {
-		if (stat(path, &status) < 0)
-			error = -errno;
-		else if (!S_ISDIR(status.st_mode))
-			error = -ENOTDIR;
-		else if (lx_folder_is_process(path))
-			error = add_process(opened, opened->trace.path);
-		else
-			error = add_all(opened, culprit, sizeof(culprit));
-	}
+	if (opened->trace.path)
+		error = count == 1 ? add_path(opened, path, culprit, sizeof(culprit))
+				   : add_files(opened, paths, count, culprit, sizeof(culprit));
 	if (error == 0 && opened->trace.process_count == 0)
 		error = -EINVAL;
 	if (error != 0) {

@@ -150,5 +150,5 @@ void lx_health_check(struct lx_health *health, const struct lx_pass *pass)
 	}
 	health->duration = end > start ? end - start : 0;
 	health->complete = !health->lost_total && !health->torn && !health->closed_lost && !health->dropped_ends &&
-			   !health->running && !health->blank;
+			   !health->running && !health->blank && !pass->trace->damaged;
 }
