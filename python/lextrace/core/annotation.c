@@ -111,6 +111,58 @@ void lx_annotation_look(struct lx_annotation *place)
 		place->generation = generation;
 }
 
+/* ---- Places that are named where they are used ---- */
+
+#define PLACES 1024u /* one for each hash; the last one met there holds it */
+
+static struct lx_shared_place *places[PLACES];
+
+static struct lx_shared_place *new_place(PyObject *category, PyObject *name, PyObject *comp)
+{
+	struct lx_shared_place *shared = PyMem_Calloc(1, sizeof(*shared));
+
+	if (!shared) {
+		PyErr_NoMemory();
+		return NULL;
+	}
+	shared->category = Py_NewRef(category);
+	shared->name = Py_XNewRef(name);
+	shared->comp = Py_XNewRef(comp);
+	shared->users = 1;
+	if (lx_annotation_set(&shared->place, category, name, comp, NULL) == 0)
+		return shared;
+	lx_place_put(shared);
+	return NULL;
+}
+
+struct lx_shared_place *lx_place_get(PyObject *category, PyObject *name, PyObject *comp)
+{
+	size_t at = (lx_code_hash(category) ^ lx_code_hash(name) * 3 ^ lx_code_hash(comp) * 5) & (PLACES - 1);
+	struct lx_shared_place *shared = places[at];
+
+	if (lx_unlikely(!shared || shared->category != category || shared->name != name || shared->comp != comp)) {
+		shared = new_place(category, name, comp);
+		if (!shared)
+			return NULL;
+		if (places[at])
+			lx_place_put(places[at]);
+		places[at] = shared;
+	}
+	shared->users++;
+	return shared;
+}
+
+void lx_place_put(struct lx_shared_place *shared)
+{
+	if (--shared->users > 0)
+		return;
+	Py_XDECREF(shared->category);
+	Py_XDECREF(shared->name);
+	Py_XDECREF(shared->comp);
+	lx_annotation_clear(&shared->place);
+	PyMem_Free(shared);
+}
+
 /* ---- Keys ---- */
 
 #define KEYS 256u /* one place for each hash; the last key met there holds it */
@@ -282,4 +334,15 @@ int lx_value_add(PyObject *key, PyObject *value, enum lx_as as)
 		lx_argument_add(word, &out);
 	Py_XDECREF(keep);
 	return result;
+}
+
+int lx_comp_add(PyObject *comp)
+{
+	static PyObject *key;
+
+	if (PyUnicode_GET_LENGTH(comp) == 0)
+		return 0;
+	if (!key && !(key = PyUnicode_InternFromString("comp")))
+		return -1;
+	return lx_value_add(key, comp, LX_AS_ANY);
 }

@@ -25,6 +25,18 @@ int lx_annotation_set(struct lx_annotation *place, PyObject *category, PyObject 
 void lx_annotation_clear(struct lx_annotation *place);
 void lx_annotation_look(struct lx_annotation *place);
 
+/*
+ * A place that those who name it share, found again by the very objects that named it: a `with` statement makes its region
+ * anew each time, of the same constants. NULL with an exception; to be given back.
+ */
+struct lx_shared_place {
+	struct lx_annotation place;
+	PyObject *category, *name, *comp; /* as given; NULL: not */
+	Py_ssize_t users;
+};
+struct lx_shared_place *lx_place_get(PyObject *category, PyObject *name, PyObject *comp);
+void lx_place_put(struct lx_shared_place *shared);
+
 /* What is called, once, when an annotation is met while nothing records; NULL: nothing. Steals the reference. */
 void lx_starter_set(PyObject *callable_or_null);
 extern PyObject *lx_starter;
@@ -66,6 +78,9 @@ int lx_value_of(PyObject *value, enum lx_as as, struct lx_arg_value *out, PyObje
 
 /* Adds it to the innermost open region. 0 or -1, as above. */
 int lx_value_add(PyObject *key, PyObject *value, enum lx_as as);
+
+/* Adds what was given as comp and is none of lx_comp's. 0 or -1, as above; an empty one is none. */
+int lx_comp_add(PyObject *comp);
 
 /* ---- decorate.c, run.c ---- */
 

@@ -46,16 +46,10 @@ int lx_parameters_take(lx_decorated *self, PyObject *const *args, Py_ssize_t cou
 
 int lx_parameters_add(lx_decorated *self, PyObject *const *values)
 {
-	static PyObject *comp;
-
 	if (!lx_argument_wanted())
 		return 0;
-	if (self->comp) {
-		if (!comp && !(comp = PyUnicode_InternFromString("comp")))
-			return -1;
-		if (lx_value_add(comp, self->comp, LX_AS_ANY) != 0)
-			return -1;
-	}
+	if (self->comp && lx_comp_add(self->comp) != 0)
+		return -1;
 	for (Py_ssize_t i = 0; i < self->parameter_count; i++)
 		if (values[i] && lx_value_add(self->parameters[i].name, values[i], self->parameters[i].as) != 0)
 			return -1;

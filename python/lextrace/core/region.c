@@ -2,55 +2,85 @@
 
 struct region {
 	PyObject_HEAD
-	struct lx_annotation place;
-	PyObject *comp;      /* what was given as comp and is no lx_comp; NULL: nothing */
+	struct lx_shared_place *shared;
 };
 
-static PyObject *region_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+static PyTypeObject region_type;
+
+/* `name` and `comp` may be None or NULL. */
+static PyObject *make(PyObject *category, PyObject *name, PyObject *comp)
 {
-	static char *names[] = {"category", "name", "comp", "function", NULL};
-	PyObject *category, *name = NULL, *comp = NULL, *function = NULL;
+	PyObject *const strings[] = {category, name == Py_None ? NULL : name, comp == Py_None ? NULL : comp};
+	struct region *self;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|OUO:region", names, &category, &name, &comp, &function))
+	for (int i = 0; i < 3; i++)
+		if (strings[i] && !PyUnicode_Check(strings[i]))
+			return PyErr_Format(PyExc_TypeError, "category, name and comp of a region are str, not %.100s",
+					    Py_TYPE(strings[i])->tp_name);
+	self = PyObject_New(struct region, &region_type);
+	if (!self)
 		return NULL;
-	if (name == Py_None)
-		name = NULL;
-	if (name && !PyUnicode_Check(name))
-		return PyErr_Format(PyExc_TypeError, "the name of a region is a str, not %.100s", Py_TYPE(name)->tp_name);
-	struct region *self = (struct region *)type->tp_alloc(type, 0);
-
-	if (self && lx_annotation_set(&self->place, category, name, comp, function == Py_None ? NULL : function) != 0)
+	self->shared = lx_place_get(strings[0], strings[1], strings[2]);
+	if (!self->shared)
 		Py_CLEAR(self);
-	if (self && comp && PyUnicode_GET_LENGTH(comp) > 0 && self->place.comp == LX_COMP_NONE)
-		self->comp = Py_NewRef(comp);
 	return (PyObject *)self;
+}
+
+static PyObject *region_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
+{
+	static char *names[] = {"category", "name", "comp", NULL};
+	PyObject *category, *name = NULL, *comp = NULL;
+
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO:region", names, &category, &name, &comp))
+		return NULL;
+	return make(category, name, comp);
+}
+
+/* Without a tuple for what is given by position. */
+static PyObject *region_call(PyObject *type, PyObject *const *args, size_t flags, PyObject *names)
+{
+	Py_ssize_t count = PyVectorcall_NARGS(flags), more = names ? PyTuple_GET_SIZE(names) : 0;
+
+	if (!more && count >= 1 && count <= 3)
+		return make(args[0], count > 1 ? args[1] : NULL, count > 2 ? args[2] : NULL);
+	PyObject *tuple = PyTuple_New(count), *dict = more ? PyDict_New() : NULL, *result = NULL;
+
+	for (Py_ssize_t i = 0; tuple && i < count; i++)
+		PyTuple_SET_ITEM(tuple, i, Py_NewRef(args[i]));
+	for (Py_ssize_t i = 0; dict && i < more; i++)
+		if (PyDict_SetItem(dict, PyTuple_GET_ITEM(names, i), args[count + i]) != 0)
+			Py_CLEAR(dict);
+	if (tuple && (dict || !more))
+		result = region_new((PyTypeObject *)type, tuple, dict);
+	Py_XDECREF(tuple);
+	Py_XDECREF(dict);
+	return result;
 }
 
 static void region_dealloc(struct region *self)
 {
-	lx_annotation_clear(&self->place);
-	Py_XDECREF(self->comp);
-	Py_TYPE(self)->tp_free(self);
+	if (self->shared)
+		lx_place_put(self->shared);
+	PyObject_Free(self);
 }
 
 static PyObject *region_enter(struct region *self, PyObject *Py_UNUSED(none))
 {
-	static PyObject *comp;
+	struct lx_annotation *place = &self->shared->place;
+	PyObject *comp = self->shared->comp;
 
-	if (!lx_annotation_ready(&self->place))
+	if (!lx_annotation_ready(place))
 		return Py_NewRef(self);
-	lx_region_begin(self, self->place.word, self->place.plan);
-	if (self->comp) {
-		if ((!comp && !(comp = PyUnicode_InternFromString("comp"))) || lx_value_add(comp, self->comp, LX_AS_ANY) != 0)
-			PyErr_Clear();
-	}
+	lx_region_begin(self, place->word, place->plan);
+	if (lx_unlikely(comp != NULL) && place->comp == LX_COMP_NONE && lx_comp_add(comp) != 0)
+		return NULL;
 	return Py_NewRef(self);
 }
 
 static PyObject *region_exit(struct region *self, PyObject *const *args, Py_ssize_t count)
 {
 	if (lx_session_active() && lx_annotation_attend())
-		lx_region_end(self, self->place.plan, count > 0 && args[0] != Py_None);
+		lx_region_end(self, self->shared->place.plan, count > 0 && args[0] != Py_None);
 	if (*lx_attention & LX_ATTENTION_WORK)
 		lx_annotation_attend();
 	Py_RETURN_FALSE;
@@ -59,20 +89,18 @@ static PyObject *region_exit(struct region *self, PyObject *const *args, Py_ssiz
 /* Another region of the same name: what two coroutines open at the same time must not share. */
 static PyObject *region_again(struct region *self, PyObject *Py_UNUSED(none))
 {
-	struct region *other = (struct region *)Py_TYPE(self)->tp_alloc(Py_TYPE(self), 0);
+	struct region *other = PyObject_New(struct region, &region_type);
 
 	if (other) {
-		other->place = self->place;
-		Py_INCREF(other->place.title);
-		Py_XINCREF(other->place.file);
-		other->comp = Py_XNewRef(self->comp);
+		other->shared = self->shared;
+		other->shared->users++;
 	}
 	return (PyObject *)other;
 }
 
 static PyObject *region_repr(struct region *self)
 {
-	return PyUnicode_FromFormat("<lextrace.region %R>", self->place.title);
+	return PyUnicode_FromFormat("<lextrace.region %R>", self->shared->place.title);
 }
 
 static PyMethodDef region_methods[] = {
@@ -90,9 +118,9 @@ static PyTypeObject region_type = {
 	.tp_dealloc = (destructor)region_dealloc,
 	.tp_repr = (reprfunc)region_repr,
 	.tp_methods = region_methods,
-	.tp_doc = PyDoc_STR("region(category, name=None, comp='', function=None)\n--\n\n"
+	.tp_doc = PyDoc_STR("region(category, name=None, comp=None)\n--\n\n"
 			    "A named stretch of the program, shown in the trace as \"category/name\" (domain User).\n\n"
-			    "comp: what it does, one of io, mem, cpu, comm. function: whose file and line it has.\n\n"
+			    "comp: what it does, one of io, mem, cpu, comm; another word is recorded as it is.\n\n"
 			    "A context manager; may be entered again and again, also while it is open. Costs next to nothing\n"
 			    "while nothing is recorded. Suspended with the generator or coroutine it is open in.\n\n"
 			    ">>> with lextrace.region(\"IO\", \"read_loop\"):\n...     pass\n"),
@@ -100,6 +128,7 @@ static PyTypeObject region_type = {
 
 int lx_region_ready(PyObject *module)
 {
+	region_type.tp_vectorcall = region_call;
 	if (PyType_Ready(&region_type) < 0)
 		return -1;
 	return PyModule_AddObjectRef(module, "region", (PyObject *)&region_type);
