@@ -87,7 +87,7 @@ def text(value) -> str:
 def comp_of(comp) -> str:
     if comp and comp not in COMPS and text(comp) not in _warned:
         _warned.add(text(comp))
-        warnings.warn(f"comp={comp!r} is none of {', '.join(COMPS)}; it is recorded as it is", stacklevel=4)
+        warnings.warn(f"comp={comp!r} is none of {', '.join(COMPS)}; it is recorded as it is", stacklevel=3)
     return text(comp) if comp else ""
 
 
