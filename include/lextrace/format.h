@@ -73,8 +73,9 @@ enum lx_mode {
  *     event is 8 bytes (compact header) or 16 bytes (extended header).
  *     The others are long: behind the 32 bits, which are a lexgion (for arguments and metadata the name of the key, a
  *     lexgion with LX_LEXGION_KEY), come whole 64-bit words:
- *     RUN     run:64, a number of one run of a generator or coroutine: stands behind the begin and behind each resumption
- *             of its region, so that slices of runs that take turns can be told apart. Never 0.
+ *     RUN     run:64, a number of one run of a generator or coroutine, or of a region that stepped aside while one below
+ *             it ended: it is that of the innermost open call, and stands in each of its slices, so that slices of runs
+ *             that take turns can be told apart. Never 0.
  *     INT     value:64 signed; FLOAT value:64 IEEE 754.
  *     TEXT    form:32 (enum lx_text_form, then flags), size:32, then size bytes, a multiple of 8 with NULs at the end; the
  *             number of these NULs is in form. A longer text goes on in the next TEXT event of the thread (LX_TEXT_MORE).

@@ -93,6 +93,20 @@ void lx_region_end(const void *key, uint32_t plan, bool unwinding)
 	leave(thread);
 }
 
+void lx_region_leave_with(const void *key, uint32_t plan, bool unwinding)
+{
+	const uint32_t kind = unwinding ? LX_EV_REGION_UNWIND : LX_EV_REGION_END;
+	struct lx_thread *thread = lx_region_thread();
+
+	if (!thread)
+		return;
+	if (lx_likely(lx_call_is_top(thread, key, LX_REGION_KINDS | LX_REGION_KINDS << LX_MARKED)))
+		lx_call_end(thread, key, LX_REGION_KINDS, kind);
+	else if (!(plan & LX_PLAN_NEVER))
+		lx_region_leave(thread, key, kind);
+	leave(thread);
+}
+
 /* ---- Runs ---- */
 
 /* Its call is the innermost one; the number follows the event that has opened it, if there was one. */

@@ -24,6 +24,9 @@ LX_API void lx_region_begin(const void *key, uint32_t word, uint32_t plan);
 /* `unwinding`: by an exception. */
 LX_API void lx_region_end(const void *key, uint32_t plan, bool unwinding);
 
+/* The same where others that were opened later may go on: `with` statements of coroutines that take turns. */
+LX_API void lx_region_leave_with(const void *key, uint32_t plan, bool unwinding);
+
 /* The calling thread with its guard set, what waits looked after; NULL: leave the event out. */
 LX_API struct lx_thread *lx_region_thread(void);
 

@@ -170,6 +170,60 @@ void lx_call_suspend(struct lx_thread *thread, const void *key, const void *fram
 	suspend(thread, call, kind);
 }
 
+/* A region above one that ends out of turn: it waits for that moment, as a run with a number of its own. */
+static void step_aside(struct lx_thread *thread, struct lx_call *call)
+{
+	static uint64_t last = 1ull << 63; /* not those of generators' runs */
+
+	if (call->kind < LX_MARKED) {
+		call->kind = (uint16_t)(call->kind + LX_MARKED);
+		call->marks = 0;
+		call->begin = call->other = 0;
+	}
+	if (call->marks & LX_CALL_COUNTED) {
+		lx_counted_end(thread, call);
+	} else if (!(call->marks & (LX_CALL_QUIET | LX_CALL_NO_BEGIN))) {
+		if (!call->other)
+			call->other = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+		lx_record_long(thread, LX_EV_REGION_RUN, call->word, &call->other, 1);
+		lx_record(thread, LX_EV_REGION_SUSPEND, call->word);
+	}
+}
+
+static void step_back(struct lx_thread *thread, struct lx_call *call)
+{
+	if (call->marks & LX_CALL_COUNTED) {
+		thread->counts[LX_LEXGION_ID(call->word)].depth++;
+		call->begin = lx_ticks();
+		call->other = 0;
+	} else if (!(call->marks & (LX_CALL_QUIET | LX_CALL_NO_BEGIN))) {
+		lx_record(thread, LX_EV_REGION_RESUME, call->word);
+		lx_record_long(thread, LX_EV_REGION_RUN, call->word, &call->other, 1);
+	}
+}
+
+void lx_region_leave(struct lx_thread *thread, const void *key, uint32_t kind)
+{
+	struct lx_call *call = find(thread, key, LX_REGION_KINDS), *lowest = thread->stack.top;
+
+	while (call && lowest > call + 1 && lx_call_is_region(lowest - 1))
+		lowest--;
+	if (!call || lowest > call + 1) {
+		lx_call_end_slow(thread, key, LX_REGION_KINDS, kind);
+		return;
+	}
+	struct lx_call ending = *call;
+
+	for (struct lx_call *above = thread->stack.top - 1; above > call; above--)
+		step_aside(thread, above);
+	close_call(thread, &ending, kind);
+	/* What close_call tells of may have used the stack's places above, but leaves them as they were. */
+	thread->stack.top--;
+	memmove(call, call + 1, (size_t)(thread->stack.top - call) * sizeof(*call));
+	for (; call < thread->stack.top; call++)
+		step_back(thread, call);
+}
+
 void lx_regions_forget(void)
 {
 	lx_regions_suspended = 0;

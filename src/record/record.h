@@ -257,6 +257,11 @@ static inline void lx_call_end(struct lx_thread *thread, const void *key, uint64
 }
 
 /*
+ * A region ends that need not be the innermost: `with` statements of coroutines that take turns. Regions above it go on.
+ */
+LX_API void lx_region_leave(struct lx_thread *thread, const void *key, uint32_t kind);
+
+/*
  * A call is suspended (yield, await) or goes on. Regions opened in it are suspended with it (region_suspend, then
  * function_yield) and come back on top of it (function_resume, then region_resume), also on another thread. `frame` tells
  * it from other calls of the same key meanwhile.

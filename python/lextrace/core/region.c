@@ -80,7 +80,7 @@ static PyObject *region_enter(struct region *self, PyObject *Py_UNUSED(none))
 static PyObject *region_exit(struct region *self, PyObject *const *args, Py_ssize_t count)
 {
 	if (lx_session_active() && lx_annotation_attend())
-		lx_region_end(self, self->shared->place.plan, count > 0 && args[0] != Py_None);
+		lx_region_leave_with(self, self->shared->place.plan, count > 0 && args[0] != Py_None);
 	if (*lx_attention & LX_ATTENTION_WORK)
 		lx_annotation_attend();
 	Py_RETURN_FALSE;
