@@ -1,13 +1,10 @@
 /*
  * The recording that a program begins by DFTRACER_C_INIT: a run folder beside the prefix, which becomes a .pfw file when the
- * recording or the process ends. The exporter comes from liblextrace-export.so, which is loaded for that.
+ * recording or the process ends.
  */
 #include "dftracer/dftracer.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <ftw.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/pfw_export.h"
 #include "record/internal.h"
-
-/* As in view/export_pfw_file.h, which is no header for this side. */
-struct pfw_options {
-	int dialect; /* 0: 2.x, 1: 1.x */
-	int metric;  /* 0 US, 1 NS, 2 MS, 3 SEC */
-	bool text;
-};
-typedef int (*pfw_write)(const char *process_folder, const char *out, const struct pfw_options *options, char *message,
-			 size_t size);
 
 static struct recording {
 	bool begun;
@@ -33,7 +22,6 @@ static struct recording {
 	char prefix[LX_PATH_SIZE];
 	char run[LX_PATH_SIZE];   /* PREFIX-<16 hex>-app.lextrace */
 	char number[17];
-	char exporter[PATH_MAX];  /* path of the library */
 } recording;
 static int turn; /* one thread at a time begins or ends it; a second one meanwhile has nothing to do */
 
@@ -66,15 +54,15 @@ static bool enabled(void)
 	return among(variable("DFTRACER_ENABLE", ""), on) >= 0;
 }
 
-static struct pfw_options options_now(void)
+static struct lx_pfw_options options_now(void)
 {
 	static const char *const off[] = {"0", "false", "off", "no", NULL};
-	static const char *const metrics[] = {"US", "NS", "MS", "SEC", NULL};
+	static const char *const metrics[] = {"US", "NS", "MS", "SEC", NULL}; /* enum lx_pfw_metric */
 	int metric = among(variable("DFTRACER_TIME_METRIC", "US"), metrics);
 
-	return (struct pfw_options){
-		.dialect = *variable("DFTRACER_TRACE_DIALECT", "2") == '1',
-		.metric = metric > 0 ? metric : 0,
+	return (struct lx_pfw_options){
+		.dialect = *variable("DFTRACER_TRACE_DIALECT", "2") == '1' ? LX_PFW_1 : LX_PFW_2,
+		.metric = metric > 0 ? (enum lx_pfw_metric)metric : LX_PFW_US,
 		.text = among(variable("DFTRACER_TRACE_COMPRESSION", "1"), off) >= 0,
 	};
 }
@@ -152,21 +140,6 @@ static void number_of_random(void)
 	snprintf(recording.number, sizeof(recording.number), "%016jx", (uintmax_t)number);
 }
 
-/* Beside this library (a function of which tells where it lies); found now, as the program may change its folder. */
-static void find_exporter(void)
-{
-	static const char name[] = "liblextrace-export.so";
-	Dl_info info;
-	char *slash;
-
-	recording.exporter[0] = '\0';
-	if (dladdr((const void *)set_prefix, &info) && info.dli_fname && realpath(info.dli_fname, recording.exporter)) {
-		slash = strrchr(recording.exporter, '/');
-		if (slash && (size_t)(slash - recording.exporter) + sizeof(name) + 1 < sizeof(recording.exporter))
-			strcpy(slash + 1, name);
-	}
-}
-
 static void end_with_process(void)
 {
 	lextrace_dftracer_fini();
@@ -181,7 +154,6 @@ static void begin(const char *log_file)
 		return;
 	}
 	number_of_random();
-	find_exporter();
 	snprintf(recording.run, sizeof(recording.run), "%.*s-%s-app.lextrace", (int)(sizeof(recording.run) - 64),
 		 recording.prefix, recording.number);
 	make_parents(recording.run);
@@ -234,15 +206,6 @@ void lextrace_dftracer_used(const char *layer)
 
 /* ---- Ending ---- */
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *at)
-{
-	(void)status;
-	(void)kind;
-	(void)at;
-	remove(path);
-	return 0;
-}
-
 /* The 16 digits of a file: the run's for who made it, a hash of run and process folder for its children. */
 static void number_of(const char *folder, char out[17])
 {
@@ -262,25 +225,19 @@ static void number_of(const char *folder, char out[17])
 static void write_file(const char *folder)
 {
 	char number[17], out[LX_PATH_SIZE + 64], message[LX_PATH_SIZE * 2] = "";
-	struct pfw_options options = options_now();
-	void *library = dlopen(recording.exporter, RTLD_NOW | RTLD_LOCAL);
-	pfw_write write = library ? (pfw_write)dlsym(library, "lx_pfw_write") : NULL;
-	const char *keep = variable("LEXTRACE_KEEP", "0");
+	const struct lx_pfw_options options = options_now();
+	bool creator = recording.creator == (int)getpid();
+	bool keep = strcmp(variable("LEXTRACE_KEEP", "0"), "0") != 0;
 
 	number_of(folder, number);
-	snprintf(out, sizeof(out), "%s-%s-%s.pfw%s", recording.prefix, number,
-		 recording.creator == (int)getpid() ? "app" : "fork", options.text ? "" : ".gz");
-	if (!write) {
-		say("cannot write the trace", out, "no liblextrace-export.so beside liblextrace.so",
-		    "`lextrace export` makes it of the folder of that name");
-	} else if (write(folder, out, &options, message, sizeof(message)) != 0) {
+	snprintf(out, sizeof(out), "%s-%s-%s.pfw%s", recording.prefix, number, creator ? "app" : "fork",
+		 options.text ? "" : ".gz");
+	int error = lx_pfw_export(folder, out, &options, !keep, message, sizeof(message));
+
+	if (error == -ELIBACC)
+		say("cannot write the trace", out, message, "`lextrace export --to pfw` makes it of the folder beside it");
+	else if (error)
 		fprintf(stderr, "lextrace: %s\n", message);
-	} else if (strcmp(keep, "0") == 0) {
-		nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-		rmdir(recording.run); /* where other processes have folders in it, it stays */
-	}
-	if (library)
-		dlclose(library);
 }
 
 /* The calling process's folder, also of a session that has just ended; "": nothing was recorded. */
