@@ -193,7 +193,7 @@ static void leave(void *context, const struct lx_process *process, const struct 
 
 static void read_all(struct lx_trace *trace)
 {
-	static const struct lx_spans_ops ops = {enter, leave};
+	static const struct lx_spans_ops ops = {.enter = enter, .leave = leave};
 	struct lx_process *process = &trace->processes[0];
 	struct lx_spans_totals totals = {0};
 	struct seen seen = {0};

@@ -15,7 +15,7 @@ enum { TO, OUT, PROCESS, THREAD, QUIET };
 
 static const struct lx_option options[] = {
 	[TO] = { "to", 0, "FORMAT", "format of the file (default: what FILE's name says, else perfetto)",
-		 "perfetto chrome pfw speedscope folded pstats" },
+		 "perfetto chrome pfw pfw1 speedscope folded pstats" },
 	[OUT] = { "out", 'o', "FILE", "the file to write, gzipped if its name ends in .gz; - is standard output", NULL },
 	[PROCESS] = { "process", 0, "PROCESS", "only this process: pid, folder or program", NULL },
 	[THREAD] = { "thread", 0, "THREAD", "only these threads: number, kernel id or name", NULL },
@@ -219,7 +219,9 @@ const struct lx_command lx_cmd_export = {
 		"\n"
 		"chrome (.json): trace events as JSON, for the Perfetto UI, chrome://tracing and most viewers.\n"
 		"\n"
-		"pfw (.pfw.gz, .pfw): DFTracer's lines of JSON, times in microseconds.\n"
+		"pfw (.pfw.gz, .pfw): DFTracer's lines of JSON, times in microseconds. A generator or coroutine that is a region "
+		"is one line, with its arguments, its time in \"running\" and the number of its \"slices\". pfw1: the same in the "
+		"1.x dialect, which the Perfetto UI opens, too.\n"
 		"\n"
 		"speedscope (.speedscope.json): one profile a thread.\n"
 		"\n"

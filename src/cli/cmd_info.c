@@ -50,7 +50,7 @@ static double clock_error(const struct lx_process *process)
 
 static int run(const struct lx_command *command, const struct lx_args *args)
 {
-	static const struct lx_pass_ops ops = { { NULL, NULL }, NULL, NULL };
+	static const struct lx_pass_ops ops = { .begin = NULL };
 	struct lx_info info = { .json = args->value[JSON], .packets = args->value[PACKETS] };
 	struct lx_trace *trace;
 	bool named_by_us;

@@ -63,6 +63,26 @@ static void leave(void *context, const struct lx_process *process, const struct 
 	}
 }
 
+/* A span that was told of afterwards has no caller, and calls nothing. */
+static void told(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+		 const struct lx_told *told)
+{
+	struct lx_edges *edges = context;
+
+	(void)process;
+	if (told->kind != LX_EV_SPAN || !lx_pass_wants(edges->pass, thread))
+		return;
+	edges->all_calls++;
+	if (!edges->chosen[lx_pass_function(edges->pass, told->lexgion)])
+		return;
+	edges->calls++;
+	edges->top.calls++;
+	edges->top.total += (double)told->duration;
+	edges->total += (double)told->duration;
+	edges->self += (double)told->duration;
+	edges->own += (double)told->duration;
+}
+
 static void *extend(void *old, uint32_t from, uint32_t to, size_t size)
 {
 	char *now = realloc(old, (size_t)to * size + 1);
@@ -94,7 +114,7 @@ static int begin_process(void *context, struct lx_pass *pass)
 
 int lx_edges_run(struct lx_edges *edges)
 {
-	static const struct lx_pass_ops ops = { { enter, leave }, begin_process, NULL };
+	static const struct lx_pass_ops ops = { .spans = { .enter = enter, .leave = leave, .told = told }, .begin = begin_process };
 
 	return lx_pass_run(edges->pass, &ops, edges);
 }

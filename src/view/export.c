@@ -12,8 +12,8 @@
 #define PID_STEP (1u << 22) /* above every pid of Linux */
 
 const struct lx_export_format *const lx_export_formats[] = {
-	&lx_export_perfetto, &lx_export_chrome, &lx_export_pfw, &lx_export_speedscope, &lx_export_folded,
-	&lx_export_pstats, NULL,
+	&lx_export_perfetto, &lx_export_chrome, &lx_export_pfw, &lx_export_pfw1, &lx_export_speedscope,
+	&lx_export_folded, &lx_export_pstats, NULL,
 };
 
 const struct lx_export_format *lx_export_format_named(const char *name)
@@ -173,6 +173,30 @@ static void leave(void *context, const struct lx_process *process, const struct 
 	export->format->leave(export, span);
 }
 
+static void told(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+		 const struct lx_told *told)
+{
+	struct lx_export *export = context;
+
+	(void)process;
+	if (!export->format->told || !lx_pass_wants(export->pass, thread))
+		return;
+	if (__builtin_expect(thread != export->thread, 0))
+		new_thread(export, thread);
+	export->slices += told->kind == LX_EV_SPAN;
+	export->format->told(export, told);
+}
+
+static void run_end(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+		    const struct lx_run *run)
+{
+	struct lx_export *export = context;
+
+	(void)process;
+	if (export->format->run_end && lx_pass_wants(export->pass, thread))
+		export->format->run_end(export, run);
+}
+
 /* The pid to show: that of the kernel, made unlike those of earlier processes; 0, of a damaged trace, is the idle task. */
 static uint32_t shown_pid(const struct lx_trace *trace, const struct lx_process *process)
 {
@@ -213,7 +237,11 @@ static int end_process(void *context, struct lx_pass *pass)
 
 int lx_export_run(struct lx_export *export)
 {
-	static const struct lx_pass_ops ops = { { enter, leave }, begin_process, end_process };
+	static const struct lx_pass_ops ops = {
+		.spans = { .enter = enter, .leave = leave, .told = told, .run_end = run_end },
+		.begin = begin_process,
+		.end = end_process,
+	};
 	const struct lx_export_format *format = export->format;
 	int error = 0;
 

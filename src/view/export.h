@@ -6,6 +6,8 @@
 #ifndef LX_VIEW_EXPORT_H
 #define LX_VIEW_EXPORT_H
 
+#include "base/json.h"
+#include "view/arguments.h"
 #include "view/export_out.h"
 #include "view/modes.h"
 #include "view/pass.h"
@@ -28,6 +30,8 @@ struct lx_export_format {
 	void (*thread)(struct lx_export *export);     /* export->thread is new; its spans come next */
 	void (*enter)(struct lx_export *export, struct lx_span *span);
 	void (*leave)(struct lx_export *export, struct lx_span *span);
+	void (*told)(struct lx_export *export, const struct lx_told *told);
+	void (*run_end)(struct lx_export *export, const struct lx_run *run); /* see spans.h; export->thread may be another's */
 	int (*process_end)(struct lx_export *export); /* the last thread's spans are over, too */
 	int (*finish)(struct lx_export *export);      /* the rest of the file */
 	void (*release)(struct lx_export *export);    /* frees what state holds; always called after start() */
@@ -57,7 +61,7 @@ struct lx_export {
 	uint64_t process_slices;    /* slices before the current process */
 };
 
-extern const struct lx_export_format lx_export_perfetto, lx_export_chrome, lx_export_pfw, lx_export_speedscope,
+extern const struct lx_export_format lx_export_perfetto, lx_export_chrome, lx_export_pfw, lx_export_pfw1, lx_export_speedscope,
 	lx_export_folded, lx_export_pstats;
 
 /* All formats, ended by NULL; the first is the default. */
@@ -91,6 +95,17 @@ const char *lx_export_program(const struct lx_export *export);
 
 /* "python", "c", "import", "user", … */
 const char *lx_export_category(const struct lx_lexgion *lexgion);
+
+/* What it is, as lines of an export show it: a region's category is its own, "IO" and "read" of "IO/read". Any bytes. */
+struct lx_export_label {
+	const char *category, *name, *comp; /* comp: "io", "mem", …; NULL: none was given */
+	size_t category_size, name_size;
+};
+void lx_export_label(const struct lx_lexgion *lexgion, struct lx_export_label *label);
+
+/* Writes `"KEY":value` for each argument; numbers as they are, NaN and infinities as strings. */
+void lx_export_arguments(struct lx_json *json, const struct lx_process *process, const struct lx_arguments *arguments);
+void lx_export_argument(struct lx_json *json, const struct lx_argument *argument);
 
 /* Why a slice ended; NULL for a return, which needs no word. */
 const char *lx_export_ended(enum lx_ended ended);

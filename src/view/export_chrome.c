@@ -5,11 +5,13 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "lextrace/version.h"
 #include "view/export.h"
 #include "view/export_text.h"
+#include "view/json_value.h"
 
 struct chrome {
 	struct lx_pieces pieces; /* "name":…} of each lexgion */
@@ -19,6 +21,7 @@ struct chrome {
 	struct lx_json json;
 	bool comma;
 	bool described;          /* the process has its name */
+	uint64_t told;           /* spans told of afterwards */
 	char head[96];           /* of the current thread's records, from "," up to the time; B or E goes to head[KIND] */
 	size_t head_size;
 };
@@ -150,25 +153,41 @@ static int end_process(struct lx_export *export)
 	return export->error;
 }
 
+static void put_label(struct lx_json *json, const struct lx_lexgion *lexgion, const char **comp)
+{
+	struct lx_export_label label;
+
+	lx_export_label(lexgion, &label);
+	lx_json_key(json, "name");
+	lx_json_text(json, label.name, label.name_size);
+	lx_json_key(json, "cat");
+	lx_json_text(json, label.category, label.category_size);
+	*comp = label.comp;
+}
+
 static void make_piece(struct lx_export *export, struct lx_piece *piece, uint32_t id)
 {
 	struct chrome *state = export->state;
 	struct lx_json *json = &state->pieces.json;
 	const struct lx_lexgion *lexgion = lx_lexgion(export->process, id);
+	const char *comp;
 
 	lx_pieces_begin(&state->pieces);
 	lx_json_object(json);
-	lx_json_key(json, "name");
-	lx_json_text(json, lexgion->title, lexgion->title_size);
-	lx_json_key(json, "cat");
-	lx_json_string(json, lx_export_category(lexgion));
-	if (lexgion->file_size > 0) {
+	put_label(json, lexgion, &comp);
+	if (lexgion->file_size > 0 || comp) {
 		lx_json_key(json, "args");
 		lx_json_object(json);
-		lx_json_key(json, "file");
-		lx_json_text(json, lexgion->file, lexgion->file_size);
-		lx_json_key(json, "line");
-		lx_json_u64(json, lexgion->line);
+		if (comp) {
+			lx_json_key(json, "comp");
+			lx_json_string(json, comp);
+		}
+		if (lexgion->file_size > 0) {
+			lx_json_key(json, "file");
+			lx_json_text(json, lexgion->file, lexgion->file_size);
+			lx_json_key(json, "line");
+			lx_json_u64(json, lexgion->line);
+		}
 		lx_json_object_end(json);
 	}
 	lx_json_object_end(json);
@@ -192,6 +211,24 @@ static void enter(struct lx_export *export, struct lx_span *span)
 	lx_out_write(export->out, state->pieces.text + piece->at, piece->size);
 }
 
+/* The end of a region that has arguments; viewers add them to those of its begin. */
+static void put_arguments(struct lx_export *export, const char *ended, const struct lx_arguments *arguments)
+{
+	struct chrome *state = export->state;
+	struct lx_json *json = &state->json;
+
+	fputs(",\"args\":", state->scratch_file);
+	lx_json_object(json);
+	if (ended) {
+		lx_json_key(json, "ended");
+		lx_json_string(json, ended);
+	}
+	lx_export_arguments(json, export->process, arguments);
+	lx_json_object_end(json);
+	putc('}', state->scratch_file);
+	put_scratch(export);
+}
+
 static void leave(struct lx_export *export, struct lx_span *span)
 {
 	struct chrome *state = export->state;
@@ -201,6 +238,11 @@ static void leave(struct lx_export *export, struct lx_span *span)
 	memcpy(at, state->head, sizeof(state->head));
 	at[KIND] = 'E';
 	at = put_time(at + state->head_size, lx_export_ns(export, span->end));
+	if (span->arguments) {
+		export->out->at = at;
+		put_arguments(export, ended, span->arguments);
+		return;
+	}
 	if (ended) {
 		at = LX_OUT_LITERAL(at, ",\"args\":{\"ended\":\"");
 		at = lx_out_copy(at, ended, strlen(ended));
@@ -208,6 +250,96 @@ static void leave(struct lx_export *export, struct lx_span *span)
 	}
 	*at++ = '}';
 	export->out->at = at;
+}
+
+/* A record of kind b, e, i or C at a moment relative to the run's start, up to its "args". */
+static struct lx_json *begin_told(struct lx_export *export, const char *kind, const struct lx_told *told, int64_t ns,
+				  const char **comp)
+{
+	struct lx_json *json = begin_record(export, kind);
+	uint8_t time[32], *end = put_time(time, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns);
+
+	lx_json_key(json, "tid");
+	lx_json_u64(json, export->tid);
+	lx_json_key(json, "ts");
+	if (ns < 0)
+		putc('-', json->file);
+	lx_json_raw(json, (const char *)time, (size_t)(end - time));
+	put_label(json, lx_lexgion(export->process, told->lexgion), comp);
+	return json;
+}
+
+/* It may overlap with anything of its thread, so it is an event beside it: "b" and "e" of the same number. */
+static void put_told_span(struct lx_export *export, const struct lx_told *told)
+{
+	struct chrome *state = export->state;
+	int64_t begin = (int64_t)((uint64_t)told->begin - export->origin), end;
+	const char *comp;
+
+	state->told++;
+	if (told->duration > INT64_MAX || __builtin_add_overflow(begin, (int64_t)told->duration, &end))
+		end = INT64_MAX;
+	for (int half = 0; half < 2; half++) {
+		struct lx_json *json = begin_told(export, half ? "e" : "b", told, half ? end : begin, &comp);
+
+		lx_json_key(json, "id2");
+		lx_json_object(json);
+		lx_json_key(json, "local");
+		lx_json_u64(json, state->told);
+		lx_json_object_end(json);
+		if (!half) {
+			lx_json_key(json, "args");
+			lx_json_object(json);
+			if (comp) {
+				lx_json_key(json, "comp");
+				lx_json_string(json, comp);
+			}
+			lx_export_arguments(json, export->process, told->arguments);
+			lx_json_object_end(json);
+		}
+		lx_json_object_end(json);
+	}
+	put_scratch(export);
+}
+
+static void told(struct lx_export *export, const struct lx_told *told)
+{
+	const struct lx_lexgion *lexgion = lx_lexgion(export->process, told->lexgion);
+	struct lx_export_label label;
+	struct lx_json *json;
+	const char *comp;
+
+	if (told->kind == LX_EV_SPAN) {
+		put_told_span(export, told);
+		return;
+	}
+	if (told->kind == LX_EV_COUNTER && !isfinite(told->value))
+		return; /* no number that a viewer draws */
+	if (told->kind == LX_EV_METADATA) {
+		json = begin_record(export, "M");
+		lx_json_key(json, "name");
+		lx_json_string(json, "metadata");
+		lx_json_key(json, "args");
+		lx_json_object(json);
+		lx_export_arguments(json, export->process, told->arguments);
+	} else if (told->kind == LX_EV_COUNTER) {
+		json = begin_told(export, "C", told, (int64_t)lx_export_ns(export, told->ticks), &comp);
+		lx_export_label(lexgion, &label);
+		lx_json_key(json, "args");
+		lx_json_object(json);
+		lx_json_key_text(json, label.name, label.name_size);
+		lx_json_float(json, told->value);
+	} else {
+		json = begin_told(export, "i", told, (int64_t)lx_export_ns(export, told->ticks), &comp);
+		lx_json_key(json, "s");
+		lx_json_string(json, "t");
+		lx_json_key(json, "args");
+		lx_json_object(json);
+		lx_export_arguments(json, export->process, told->arguments);
+	}
+	lx_json_object_end(json);
+	lx_json_object_end(json);
+	put_scratch(export);
 }
 
 static void put_process(struct lx_json *json, const struct lx_export *export, const struct lx_process *process)
@@ -284,6 +416,7 @@ const struct lx_export_format lx_export_chrome = {
 	.thread = new_thread,
 	.enter = enter,
 	.leave = leave,
+	.told = told,
 	.process_end = end_process,
 	.finish = finish,
 	.release = release,

@@ -6,75 +6,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "view/export.h"
-#include "view/export_proto.h"
-
-enum { TRACE_PACKET = 1 };
-enum {
-	PACKET_CLOCK_SNAPSHOT = 6,
-	PACKET_TIMESTAMP = 8,
-	PACKET_SEQUENCE_ID = 10,
-	PACKET_TRACK_EVENT = 11,
-	PACKET_INTERNED_DATA = 12,
-	PACKET_SEQUENCE_FLAGS = 13,
-	PACKET_DEFAULTS = 59,
-	PACKET_TRACK_DESCRIPTOR = 60,
-	PACKET_FIRST_ON_SEQUENCE = 87,
-};
-enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
-enum { DEFAULTS_TRACK_EVENT = 11, DEFAULTS_CLOCK_ID = 58, DEFAULTS_TRACK_UUID = 11 };
-enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY_CLOCK = 2, CLOCK_ID = 1, CLOCK_TIMESTAMP = 2, CLOCK_IS_INCREMENTAL = 3 };
-enum { REALTIME = 1, SEQUENCE_CLOCK = 64 };
-enum { TRACK_UUID = 1, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5 };
-enum { PROCESS_PID = 1, PROCESS_CMDLINE = 2, PROCESS_NAME = 6, PROCESS_LABELS = 8 };
-enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_SORT_INDEX = 3, THREAD_NAME = 5 };
-enum { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_KEY = 3, INTERNED_SOURCE = 4, INTERNED_VALUE = 29 };
-enum { INTERNED_IID = 1, INTERNED_TEXT = 2, SOURCE_FILE = 2, SOURCE_LINE = 4 };
-enum {
-	EVENT_CATEGORY_IID = 3,
-	EVENT_ANNOTATION = 4,
-	EVENT_TYPE = 9,
-	EVENT_NAME_IID = 10,
-	EVENT_NAME = 23,
-	EVENT_SOURCE_IID = 34,
-};
-enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
-enum { ANNOTATION_NAME_IID = 1, ANNOTATION_VALUE_IID = 17 };
-enum { IID_ENDED = 1 };
-
-#define TAG_VARINT(field) ((uint8_t)((field) << 3))
-#define TAG_BYTES(field) ((uint8_t)((field) << 3 | 2))
-
-/* The part of a begin's TrackEvent that says what begins. */
-struct place {
-	uint32_t sequence; /* in which its names were interned last */
-	uint8_t size;
-	uint8_t bytes[16];
-};
-
-struct perfetto {
-	struct lx_proto proto;
-	struct place *places;      /* by lexgion */
-	uint32_t place_count;
-	uint32_t sequence;         /* the current one */
-	uint64_t now;              /* ns since the run's start of the sequence's last packet */
-	uint32_t interned;         /* bits: categories, then reasons of ends */
-	uint8_t tail[16];          /* of each packet: sequence id and flags */
-	uint8_t tail_size;
-	bool described;            /* the process has its descriptor */
-};
+#include "view/export_perfetto.h"
 
 #define CATEGORY_C LX_DOMAIN_COUNT
 #define CATEGORY_IMPORT (LX_DOMAIN_COUNT + 1)
 #define CATEGORY_OTHER (LX_DOMAIN_COUNT + 2)
+#define CATEGORIES 16
 #define ENDED_BIT(ended) (1u << (16 + (ended)))
 
 static uint64_t track_of_process(const struct lx_export *export)
 {
-	return (uint64_t)(export->process_index + 1) << 32;
+	return lx_perfetto_track(export, 0);
 }
 
-static size_t begin_packet(struct perfetto *state)
+size_t lx_perfetto_begin(struct lx_perfetto *state)
 {
 	size_t mark;
 
@@ -84,9 +29,22 @@ static size_t begin_packet(struct perfetto *state)
 	return mark;
 }
 
-static void end_packet(struct lx_export *export, size_t mark)
+size_t lx_perfetto_begin_event(struct lx_export *export, uint64_t ticks, size_t *event)
 {
-	struct perfetto *state = export->state;
+	struct lx_perfetto *state = export->state;
+	uint64_t now = lx_export_ns(export, ticks), passed = now > state->now ? now - state->now : 0;
+	size_t packet = lx_perfetto_begin(state);
+
+	state->now += passed;
+	lx_proto_uint(&state->proto, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
+	lx_proto_uint(&state->proto, PACKET_TIMESTAMP, passed);
+	*event = lx_proto_begin(&state->proto, PACKET_TRACK_EVENT);
+	return packet;
+}
+
+void lx_perfetto_end(struct lx_export *export, size_t mark)
+{
+	struct lx_perfetto *state = export->state;
 
 	lx_proto_end(&state->proto, mark);
 	if (state->proto.failed)
@@ -97,7 +55,7 @@ static void end_packet(struct lx_export *export, size_t mark)
 
 static void add_clocks(struct lx_export *export)
 {
-	struct lx_proto *proto = &((struct perfetto *)export->state)->proto;
+	struct lx_proto *proto = &((struct lx_perfetto *)export->state)->proto;
 	size_t snapshot = lx_proto_begin(proto, PACKET_CLOCK_SNAPSHOT), clock;
 
 	/* Every snapshot has the same moment: trace processors refuse a clock that goes back from one to the next. */
@@ -117,7 +75,7 @@ static void add_clocks(struct lx_export *export)
 /* A new sequence whose events belong to `track`. */
 static void begin_sequence(struct lx_export *export, uint64_t track)
 {
-	struct perfetto *state = export->state;
+	struct lx_perfetto *state = export->state;
 	struct lx_proto *proto = &state->proto;
 	size_t packet, defaults, event;
 	uint8_t *at = state->tail;
@@ -131,7 +89,7 @@ static void begin_sequence(struct lx_export *export, uint64_t track)
 	*at++ = FLAG_NEEDS_STATE;
 	state->tail_size = (uint8_t)(at - state->tail);
 
-	packet = begin_packet(state);
+	packet = lx_perfetto_begin(state);
 	lx_proto_uint(proto, PACKET_SEQUENCE_FLAGS, FLAG_STATE_CLEARED);
 	lx_proto_uint(proto, PACKET_FIRST_ON_SEQUENCE, 1);
 	defaults = lx_proto_begin(proto, PACKET_DEFAULTS);
@@ -141,7 +99,7 @@ static void begin_sequence(struct lx_export *export, uint64_t track)
 	lx_proto_end(proto, event);
 	lx_proto_end(proto, defaults);
 	add_clocks(export);
-	end_packet(export, packet);
+	lx_perfetto_end(export, packet);
 }
 
 static void add_command(struct lx_proto *proto, const struct lx_process *process)
@@ -159,32 +117,26 @@ static void add_command(struct lx_proto *proto, const struct lx_process *process
 
 static void put_moment(struct lx_export *export, uint64_t ticks, const char *text, size_t size)
 {
-	struct perfetto *state = export->state;
-	struct lx_proto *proto = &state->proto;
-	uint64_t now = lx_export_ns(export, ticks), passed = now > state->now ? now - state->now : 0;
-	size_t packet = begin_packet(state), event;
+	struct lx_proto *proto = &((struct lx_perfetto *)export->state)->proto;
+	size_t event, packet = lx_perfetto_begin_event(export, ticks, &event);
 
-	state->now += passed;
-	lx_proto_uint(proto, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
-	lx_proto_uint(proto, PACKET_TIMESTAMP, passed);
-	event = lx_proto_begin(proto, PACKET_TRACK_EVENT);
 	lx_proto_uint(proto, EVENT_TYPE, TYPE_INSTANT);
 	lx_proto_text(proto, EVENT_NAME, text, size);
 	lx_proto_end(proto, event);
-	end_packet(export, packet);
+	lx_perfetto_end(export, packet);
 }
 
 /* The process's track, in a sequence of its own; a loss of events is a mark on it, and so is the end of a domain's recording. */
 static void describe_process(struct lx_export *export)
 {
-	struct perfetto *state = export->state;
+	struct lx_perfetto *state = export->state;
 	struct lx_proto *proto = &state->proto;
 	char losses[512];
 	size_t packet, track, process, lost = lx_export_losses(export->process, losses, sizeof(losses));
 
 	state->described = true;
 	begin_sequence(export, track_of_process(export));
-	packet = begin_packet(state);
+	packet = lx_perfetto_begin(state);
 	track = lx_proto_begin(proto, PACKET_TRACK_DESCRIPTOR);
 	lx_proto_uint(proto, TRACK_UUID, track_of_process(export));
 	process = lx_proto_begin(proto, TRACK_PROCESS);
@@ -195,13 +147,13 @@ static void describe_process(struct lx_export *export)
 		lx_proto_text(proto, PROCESS_LABELS, losses, lost);
 	lx_proto_end(proto, process);
 	lx_proto_end(proto, track);
-	end_packet(export, packet);
+	lx_perfetto_end(export, packet);
 	lx_export_moments(export, put_moment);
 }
 
 static void new_thread(struct lx_export *export)
 {
-	struct perfetto *state = export->state;
+	struct lx_perfetto *state = export->state;
 	struct lx_proto *proto = &state->proto;
 	const struct lx_thread_info *info = export->thread;
 	size_t packet, track, thread;
@@ -211,7 +163,7 @@ static void new_thread(struct lx_export *export)
 		describe_process(export);
 	uuid = track_of_process(export) + info->number + 1;
 	begin_sequence(export, uuid);
-	packet = begin_packet(state);
+	packet = lx_perfetto_begin(state);
 	track = lx_proto_begin(proto, PACKET_TRACK_DESCRIPTOR);
 	lx_proto_uint(proto, TRACK_UUID, uuid);
 	lx_proto_uint(proto, TRACK_PARENT, track_of_process(export));
@@ -222,24 +174,25 @@ static void new_thread(struct lx_export *export)
 	lx_proto_string(proto, THREAD_NAME, info->name);
 	lx_proto_end(proto, thread);
 	lx_proto_end(proto, track);
-	end_packet(export, packet);
+	lx_perfetto_end(export, packet);
 }
 
 static int new_process(struct lx_export *export)
 {
-	struct perfetto *state = export->state;
+	struct lx_perfetto *state = export->state;
 	size_t count = export->process->lexgion_count;
 
 	free(state->places);
 	state->place_count = count > 0 ? (uint32_t)count : 1;
 	state->places = calloc(state->place_count, sizeof(*state->places));
 	state->described = false;
+	state->lane_count = 0;
 	return state->places ? 0 : -ENOMEM;
 }
 
 static int end_process(struct lx_export *export)
 {
-	struct perfetto *state = export->state;
+	struct lx_perfetto *state = export->state;
 
 	if (!state->described && lx_export_moments(export, NULL) > 0)
 		describe_process(export); /* all that was to be seen is lost */
@@ -255,17 +208,17 @@ static void add_interned(struct lx_proto *proto, uint32_t field, uint32_t iid, c
 	lx_proto_end(proto, mark);
 }
 
-static size_t begin_interned(struct perfetto *state, size_t *packet)
+static size_t begin_interned(struct lx_perfetto *state, size_t *packet)
 {
-	*packet = begin_packet(state);
+	*packet = lx_perfetto_begin(state);
 	lx_proto_uint(&state->proto, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
 	return lx_proto_begin(&state->proto, PACKET_INTERNED_DATA);
 }
 
 /* A place's names become known to the current sequence. The ids follow from the lexgion's, so they stay the same. */
-static void intern_place(struct lx_export *export, struct place *place)
+static void intern_place(struct lx_export *export, struct lx_perfetto_place *place)
 {
-	struct perfetto *state = export->state;
+	struct lx_perfetto *state = export->state;
 	struct lx_proto *proto = &state->proto;
 	uint32_t id = (uint32_t)(place - state->places), iid = id + 1;
 	const struct lx_lexgion *lexgion = lx_lexgion(export->process, id);
@@ -273,15 +226,21 @@ static void intern_place(struct lx_export *export, struct place *place)
 			    : lexgion->flags & LX_LEXGION_IMPORT ? CATEGORY_IMPORT
 			    : lexgion->domain < LX_DOMAIN_COUNT ? lexgion->domain : CATEGORY_OTHER;
 	size_t packet, interned = begin_interned(state, &packet), source;
-	const char *category_name = lx_export_category(lexgion);
+	struct lx_export_label label;
 	uint8_t *at = place->bytes;
+	uint32_t category_iid = category + 1;
 
-	if (!(state->interned & 1u << category))
-		add_interned(proto, INTERNED_CATEGORY, category + 1, category_name, strlen(category_name));
-	state->interned |= 1u << category;
-	add_interned(proto, INTERNED_NAME, iid, lexgion->title, lexgion->title_size);
+	lx_export_label(lexgion, &label);
+	if (label.category == lexgion->name) {
+		category_iid = CATEGORIES + iid; /* its own */
+		add_interned(proto, INTERNED_CATEGORY, category_iid, label.category, label.category_size);
+	} else if (!(state->interned & 1u << category)) {
+		add_interned(proto, INTERNED_CATEGORY, category_iid, label.category, label.category_size);
+		state->interned |= 1u << category;
+	}
+	add_interned(proto, INTERNED_NAME, iid, label.name, label.name_size);
 	*at++ = TAG_VARINT(EVENT_CATEGORY_IID);
-	*at++ = (uint8_t)(category + 1);
+	at = lx_proto_varint(at, category_iid);
 	*at++ = TAG_VARINT(EVENT_NAME_IID);
 	at = lx_proto_varint(at, iid);
 	if (lexgion->file_size > 0) {
@@ -297,12 +256,12 @@ static void intern_place(struct lx_export *export, struct place *place)
 	place->size = (uint8_t)(at - place->bytes);
 	place->sequence = state->sequence;
 	lx_proto_end(proto, interned);
-	end_packet(export, packet);
+	lx_perfetto_end(export, packet);
 }
 
 static void intern_ended(struct lx_export *export, enum lx_ended ended)
 {
-	struct perfetto *state = export->state;
+	struct lx_perfetto *state = export->state;
 	size_t packet, interned = begin_interned(state, &packet);
 	const char *word = lx_export_ended(ended);
 
@@ -311,7 +270,7 @@ static void intern_ended(struct lx_export *export, enum lx_ended ended)
 	add_interned(&state->proto, INTERNED_VALUE, ended, word, strlen(word));
 	state->interned |= ENDED_BIT(LX_ENDED_RETURN) | ENDED_BIT(ended);
 	lx_proto_end(&state->proto, interned);
-	end_packet(export, packet);
+	lx_perfetto_end(export, packet);
 }
 
 #define EVENT_SIZE_MAX 96
@@ -319,7 +278,7 @@ static void intern_ended(struct lx_export *export, enum lx_ended ended)
 /* All of a packet before its TrackEvent's content; `at` has EVENT_SIZE_MAX bytes, the first two are for the end. */
 static inline uint8_t *packet_head(struct lx_export *export, uint8_t *at, uint64_t ticks)
 {
-	struct perfetto *state = export->state;
+	struct lx_perfetto *state = export->state;
 	uint64_t now = lx_export_ns(export, ticks), passed = now > state->now ? now - state->now : 0;
 
 	state->now += passed;
@@ -343,8 +302,8 @@ static inline void packet_end(struct lx_out *out, uint8_t *start, uint8_t *event
 
 static void enter(struct lx_export *export, struct lx_span *span)
 {
-	struct perfetto *state = export->state;
-	struct place *place = &state->places[span->lexgion < state->place_count ? span->lexgion : 0];
+	struct lx_perfetto *state = export->state;
+	struct lx_perfetto_place *place = &state->places[span->lexgion < state->place_count ? span->lexgion : 0];
 
 	if (__builtin_expect(place->sequence != state->sequence, 0))
 		intern_place(export, place);
@@ -357,12 +316,43 @@ static void enter(struct lx_export *export, struct lx_span *span)
 	packet_end(export->out, start, event, at + place->size);
 }
 
+/* The annotations of the end are added to the slice as those of the begin are. */
+static void leave_annotated(struct lx_export *export, const struct lx_span *span, const char *comp)
+{
+	struct lx_proto *proto = &((struct lx_perfetto *)export->state)->proto;
+	const char *ended = lx_export_ended(span->ended);
+	size_t event, packet = lx_perfetto_begin_event(export, span->end, &event), mark;
+
+	lx_proto_uint(proto, EVENT_TYPE, TYPE_END);
+	if (ended) {
+		mark = lx_proto_begin(proto, EVENT_ANNOTATION);
+		lx_proto_uint(proto, ANNOTATION_NAME_IID, IID_ENDED);
+		lx_proto_uint(proto, ANNOTATION_VALUE_IID, span->ended);
+		lx_proto_end(proto, mark);
+	}
+	if (comp) {
+		mark = lx_proto_begin(proto, EVENT_ANNOTATION);
+		lx_proto_string(proto, ANNOTATION_NAME, "comp");
+		lx_proto_string(proto, ANNOTATION_TEXT, comp);
+		lx_proto_end(proto, mark);
+	}
+	lx_perfetto_arguments(export, span->arguments);
+	lx_proto_end(proto, event);
+	lx_perfetto_end(export, packet);
+}
+
 static void leave(struct lx_export *export, struct lx_span *span)
 {
-	struct perfetto *state = export->state;
+	struct lx_perfetto *state = export->state;
+	struct lx_export_label label;
 
 	if (span->ended != LX_ENDED_RETURN && !(state->interned & ENDED_BIT(span->ended)))
 		intern_ended(export, span->ended);
+	if (__builtin_expect(span->arguments || LX_LEXGION_COMP(lx_lexgion(export->process, span->lexgion)->flags), 0)) {
+		lx_export_label(lx_lexgion(export->process, span->lexgion), &label);
+		leave_annotated(export, span, label.comp);
+		return;
+	}
 	uint8_t *start = lx_out_room(export->out, EVENT_SIZE_MAX);
 	uint8_t *event = packet_head(export, start, span->end), *at = event;
 
@@ -381,10 +371,11 @@ static void leave(struct lx_export *export, struct lx_span *span)
 
 static void release(struct lx_export *export)
 {
-	struct perfetto *state = export->state;
+	struct lx_perfetto *state = export->state;
 
 	lx_proto_free(&state->proto);
 	free(state->places);
+	free(state->lanes);
 }
 
 const struct lx_export_format lx_export_perfetto = {
@@ -393,11 +384,12 @@ const struct lx_export_format lx_export_perfetto = {
 	.extensions = ".perfetto-trace .pftrace .perfetto",
 	.summary = "the Perfetto UI and trace_processor",
 	.binary = true,
-	.state_size = sizeof(struct perfetto),
+	.state_size = sizeof(struct lx_perfetto),
 	.process = new_process,
 	.thread = new_thread,
 	.enter = enter,
 	.leave = leave,
+	.told = lx_perfetto_told,
 	.process_end = end_process,
 	.release = release,
 };

@@ -8,7 +8,7 @@
 #define VARINT_MAX 10
 #define LENGTH_SIZE 4 /* bytes kept for a message's length: a varint may be longer than it needs to be */
 
-enum wire_type { WIRE_VARINT = 0, WIRE_BYTES = 2 };
+enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
 static uint8_t *room(struct lx_proto *proto, size_t size)
 {
@@ -43,6 +43,17 @@ void lx_proto_uint(struct lx_proto *proto, uint32_t field, uint64_t value)
 
 	if (at)
 		proto->size = (size_t)(lx_proto_varint(tag(at, field, WIRE_VARINT), value) - proto->data);
+}
+
+void lx_proto_double(struct lx_proto *proto, uint32_t field, double value)
+{
+	uint8_t *at = room(proto, VARINT_MAX + sizeof(value));
+
+	if (!at)
+		return;
+	at = tag(at, field, WIRE_FIXED64);
+	memcpy(at, &value, sizeof(value));
+	proto->size = (size_t)(at + sizeof(value) - proto->data);
 }
 
 void lx_proto_text(struct lx_proto *proto, uint32_t field, const char *text, size_t size)

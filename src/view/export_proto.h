@@ -25,6 +25,8 @@ static inline uint8_t *lx_proto_varint(uint8_t *at, uint64_t value)
 
 void lx_proto_uint(struct lx_proto *proto, uint32_t field, uint64_t value);
 
+void lx_proto_double(struct lx_proto *proto, uint32_t field, double value);
+
 /* A string field; what is no UTF-8, and NUL, becomes U+FFFD. */
 void lx_proto_text(struct lx_proto *proto, uint32_t field, const char *text, size_t size);
 void lx_proto_string(struct lx_proto *proto, uint32_t field, const char *text);

@@ -5,46 +5,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "view/modes.h"
+#include "view/spans_state.h"
 
 #define IDS (1u << 24) /* an event can name 24 bits of lexgion id */
 
-/* A call stack that waits while another one of its thread runs. */
-struct parked {
-	uint32_t number;
-	uint32_t depth;
-	uint32_t *lexgions; /* outermost first */
-	struct parked *next;
-};
-
-/*
- * The state of a thread in a stream. `open` counts the spans of each lexgion that are open on the running stack: it
- * answers `recursive`, and whether an end has a begin at all, without a search. Its pages exist where it was written.
- */
-struct runner {
-	const struct lx_process *process;
-	const struct lx_thread_info *thread;
-	const struct lx_spans_ops *ops;
-	void *context;
-	struct lx_spans_totals *totals;
-	struct lx_span *spans;
-	uint32_t depth, room;
-	uint32_t stack;             /* number of the running stack */
-	uint32_t *open;
-	struct parked **parked;     /* hash table by number; a power of two */
-	size_t parked_count, parked_room;
-	struct lx_mode_mark *stops; /* of the process, by time */
-	size_t stop_count, stop;    /* `stop` is the next one */
-	uint64_t stop_at;           /* its ticks, or those of the next `sides`; UINT64_MAX: none */
-	const uint8_t *sides;       /* of the thread now; NULL: all calls have both ends */
-	size_t side;                /* the next ones of the process */
-	uint32_t stopped;           /* domains that have stopped so far, as bits */
-	uint64_t last;              /* ticks of the thread's last event */
-	uint64_t kinds[LX_EV_COUNT], unknown;
-	bool failed;                /* no memory */
-};
-
-static bool grow(struct runner *run)
+static bool grow(struct lx_runner *run)
 {
 	uint32_t room = run->room ? 2 * run->room : 256;
 	struct lx_span *spans = room > run->room ? realloc(run->spans, room * sizeof(*spans)) : NULL;
@@ -60,7 +25,7 @@ static bool grow(struct runner *run)
 	return true;
 }
 
-static inline void enter(struct runner *run, uint32_t lexgion, uint64_t ticks, bool resumed)
+static inline void enter(struct lx_runner *run, uint32_t lexgion, uint64_t ticks, bool resumed)
 {
 	struct lx_span *span;
 
@@ -75,40 +40,75 @@ static inline void enter(struct runner *run, uint32_t lexgion, uint64_t ticks, b
 	span->children = 0;
 	span->data = NULL;
 	span->parent = run->depth > 0 ? span - 1 : NULL;
+	span->run = NULL;
+	span->arguments = NULL;
 	run->depth++;
 	if (run->ops->enter)
 		run->ops->enter(run->context, run->process, run->thread, span);
 }
 
-static inline void leave(struct runner *run, uint64_t ticks, enum lx_ended ended)
+/* Opens a call that waited on another stack, or stood inside of one that a mode has ended. */
+static void enter_again(struct lx_runner *run, const struct lx_waiting *call, uint64_t ticks)
+{
+	uint32_t depth = run->depth;
+
+	enter(run, call->lexgion, ticks, true);
+	if (run->depth == depth)
+		return; /* no memory */
+	run->spans[depth].run = call->run;
+	run->spans[depth].arguments = call->arguments;
+	if (call->run)
+		call->run->open = true;
+}
+
+static struct lx_waiting waiting_of(const struct lx_span *span)
+{
+	return (struct lx_waiting){ span->lexgion, span->run, span->arguments };
+}
+
+static uint32_t domain_of(const struct lx_runner *run, uint32_t lexgion)
+{
+	return lx_lexgion(run->process, lexgion)->domain;
+}
+
+/* over: the call, too; not where it goes on after a switch or a mode. */
+static inline void leave_slice(struct lx_runner *run, uint64_t ticks, enum lx_ended ended, bool over)
 {
 	struct lx_span *span = &run->spans[run->depth - 1];
 
 	span->end = ticks;
 	span->ended = ended;
+	if (__builtin_expect(run->aside.run_count > 0, 0)) {
+		if (ended == LX_ENDED_YIELD && domain_of(run, span->lexgion) == LX_DOMAIN_USER)
+			lx_aside_suspending(run, span);
+		if (span->run)
+			lx_aside_slice(run, span);
+	}
 	if (span->parent)
 		span->parent->children += ticks - span->begin;
 	run->open[span->lexgion]--;
 	if (run->ops->leave)
 		run->ops->leave(run->context, run->process, run->thread, span);
+	if (__builtin_expect(span->arguments || span->run, 0))
+		lx_aside_left(run, span, over);
 	run->depth--;
 }
 
-static void leave_all(struct runner *run, uint64_t ticks, enum lx_ended ended)
+static inline void leave(struct lx_runner *run, uint64_t ticks, enum lx_ended ended)
+{
+	leave_slice(run, ticks, ended, true);
+}
+
+static void leave_all(struct lx_runner *run, uint64_t ticks, enum lx_ended ended)
 {
 	while (run->depth > 0) {
-		leave(run, ticks, ended);
+		leave_slice(run, ticks, ended, ended != LX_ENDED_SWITCH);
 		run->totals->closed_open += ended == LX_ENDED_OPEN;
 	}
 }
 
-static uint32_t domain_of(const struct runner *run, uint32_t lexgion)
-{
-	return lx_lexgion(run->process, lexgion)->domain;
-}
-
 /* An event whose call has no other. */
-static void point(struct runner *run, uint32_t lexgion, uint64_t ticks, bool resumed)
+static void point(struct lx_runner *run, uint32_t lexgion, uint64_t ticks, bool resumed)
 {
 	uint32_t depth = run->depth;
 
@@ -120,7 +120,7 @@ static void point(struct runner *run, uint32_t lexgion, uint64_t ticks, bool res
 }
 
 /* Which events of this call are left out. C calls go by the function that makes them. */
-static uint32_t sides_of(const struct runner *run, uint32_t kind, uint32_t lexgion)
+static uint32_t sides_of(const struct lx_runner *run, uint32_t kind, uint32_t lexgion)
 {
 	size_t count = run->process->lexgion_count;
 	uint32_t depth = run->depth;
@@ -134,7 +134,7 @@ static uint32_t sides_of(const struct runner *run, uint32_t kind, uint32_t lexgi
 }
 
 /* True: the event stands alone, and is done with. */
-static __attribute__((noinline)) bool is_point(struct runner *run, const struct lx_event *event, enum lx_role role)
+static __attribute__((noinline)) bool is_point(struct lx_runner *run, const struct lx_event *event, enum lx_role role)
 {
 	uint32_t sides = sides_of(run, event->kind, event->value);
 	bool begins = role == LX_ROLE_BEGIN || role == LX_ROLE_RESUME;
@@ -146,7 +146,7 @@ static __attribute__((noinline)) bool is_point(struct runner *run, const struct 
 }
 
 /* The end of a call that is not the innermost open one. */
-static void leave_inner(struct runner *run, uint32_t lexgion, uint64_t ticks, enum lx_ended ended)
+static void leave_inner(struct lx_runner *run, uint32_t lexgion, uint64_t ticks, enum lx_ended ended)
 {
 	if (run->open[lexgion] == 0) {
 		/* A call that was open when its domain stopped has ended there. */
@@ -160,7 +160,7 @@ static void leave_inner(struct runner *run, uint32_t lexgion, uint64_t ticks, en
 	leave(run, ticks, ended);
 }
 
-static inline void close_call(struct runner *run, uint32_t lexgion, uint64_t ticks, enum lx_ended ended)
+static inline void close_call(struct lx_runner *run, uint32_t lexgion, uint64_t ticks, enum lx_ended ended)
 {
 	if (__builtin_expect(run->depth > 0 && run->spans[run->depth - 1].lexgion == lexgion, 1))
 		leave(run, ticks, ended);
@@ -168,27 +168,27 @@ static inline void close_call(struct runner *run, uint32_t lexgion, uint64_t tic
 		leave_inner(run, lexgion, ticks, ended);
 }
 
-static struct parked **find_parked(struct runner *run, uint32_t number)
+static struct lx_parked **find_parked(struct lx_runner *run, uint32_t number)
 {
-	struct parked **link = &run->parked[(number * 2654435761u) & (run->parked_room - 1)];
+	struct lx_parked **link = &run->parked[(number * 2654435761u) & (run->parked_room - 1)];
 
 	while (*link && (*link)->number != number)
 		link = &(*link)->next;
 	return link;
 }
 
-static bool grow_parked(struct runner *run)
+static bool grow_parked(struct lx_runner *run)
 {
 	size_t room = run->parked_room ? 2 * run->parked_room : 64, old = run->parked_room;
-	struct parked **table = calloc(room, sizeof(struct parked *)), **before = run->parked;
+	struct lx_parked **table = calloc(room, sizeof(struct lx_parked *)), **before = run->parked;
 
 	if (!table)
 		return false;
 	run->parked = table;
 	run->parked_room = room;
 	for (size_t i = 0; i < old; i++) {
-		for (struct parked *stack = before[i], *next; stack; stack = next) {
-			struct parked **link = find_parked(run, stack->number);
+		for (struct lx_parked *stack = before[i], *next; stack; stack = next) {
+			struct lx_parked **link = find_parked(run, stack->number);
 
 			next = stack->next;
 			stack->next = NULL;
@@ -200,32 +200,31 @@ static bool grow_parked(struct runner *run)
 }
 
 /* Keeps the running stack's calls for later; a stack without open calls needs no place. */
-static bool park(struct runner *run)
+static bool park(struct lx_runner *run)
 {
-	struct parked *stack, **link;
+	struct lx_parked *stack, **link;
 
 	if (run->parked_count >= run->parked_room && !grow_parked(run))
 		return false;
 	if (run->depth == 0)
 		return true;
-	stack = malloc(sizeof(*stack) + run->depth * sizeof(*stack->lexgions));
+	stack = malloc(sizeof(*stack) + run->depth * sizeof(*stack->calls));
 	if (!stack)
 		return false;
 	stack->number = run->stack;
 	stack->depth = run->depth;
-	stack->lexgions = (uint32_t *)(stack + 1);
 	stack->next = NULL;
 	for (uint32_t i = 0; i < run->depth; i++)
-		stack->lexgions[i] = run->spans[i].lexgion;
+		stack->calls[i] = waiting_of(&run->spans[i]);
 	link = find_parked(run, run->stack);
 	*link = stack;
 	run->parked_count++;
 	return true;
 }
 
-static void switch_stack(struct runner *run, uint32_t number, uint64_t ticks)
+static void switch_stack(struct lx_runner *run, uint32_t number, uint64_t ticks)
 {
-	struct parked *stack, **link;
+	struct lx_parked *stack, **link;
 
 	if (number == run->stack)
 		return;
@@ -242,19 +241,21 @@ static void switch_stack(struct runner *run, uint32_t number, uint64_t ticks)
 	*link = stack->next;
 	run->parked_count--;
 	for (uint32_t i = 0; i < stack->depth; i++)
-		enter(run, stack->lexgions[i], ticks, true);
+		enter_again(run, &stack->calls[i], ticks);
 	free(stack);
 }
 
-static void stop_parked(struct runner *run, uint32_t domain)
+static void stop_parked(struct lx_runner *run, uint32_t domain)
 {
 	for (size_t i = 0; i < run->parked_room; i++) {
-		for (struct parked *stack = run->parked[i]; stack; stack = stack->next) {
+		for (struct lx_parked *stack = run->parked[i]; stack; stack = stack->next) {
 			uint32_t kept = 0;
 
 			for (uint32_t n = 0; n < stack->depth; n++)
-				if (domain_of(run, stack->lexgions[n]) != domain)
-					stack->lexgions[kept++] = stack->lexgions[n];
+				if (domain_of(run, stack->calls[n].lexgion) != domain)
+					stack->calls[kept++] = stack->calls[n];
+				else
+					lx_aside_drop(run, &stack->calls[n], LX_ENDED_MODE);
 			run->totals->closed_mode += stack->depth - kept;
 			stack->depth = kept;
 		}
@@ -262,9 +263,10 @@ static void stop_parked(struct runner *run, uint32_t domain)
 }
 
 /* Closes the calls of a domain. Those of other domains inside of them go on, each in a span of its own. */
-static void stop_running(struct runner *run, uint32_t domain, uint64_t ticks)
+static void stop_running(struct lx_runner *run, uint32_t domain, uint64_t ticks)
 {
-	uint32_t first = 0, kept = 0, *others;
+	uint32_t first = 0, kept = 0;
+	struct lx_waiting *others;
 
 	while (first < run->depth && domain_of(run, run->spans[first].lexgion) != domain)
 		first++;
@@ -277,18 +279,18 @@ static void stop_running(struct runner *run, uint32_t domain, uint64_t ticks)
 	}
 	for (uint32_t i = first; i < run->depth; i++)
 		if (domain_of(run, run->spans[i].lexgion) != domain)
-			others[kept++] = run->spans[i].lexgion;
+			others[kept++] = waiting_of(&run->spans[i]);
 	run->totals->closed_mode += run->depth - first - kept;
 	while (run->depth > first)
-		leave(run, ticks, LX_ENDED_MODE);
+		leave_slice(run, ticks, LX_ENDED_MODE, domain_of(run, run->spans[run->depth - 1].lexgion) == domain);
 	for (uint32_t i = 0; i < kept; i++)
-		enter(run, others[i], ticks, true);
+		enter_again(run, &others[i], ticks);
 	free(others);
 	run->last = ticks;
 }
 
 /* What is not written since `ticks` or before. */
-static uint64_t pass_sides(struct runner *run, uint64_t ticks)
+static uint64_t pass_sides(struct lx_runner *run, uint64_t ticks)
 {
 	const struct lx_process *process = run->process;
 
@@ -299,7 +301,7 @@ static uint64_t pass_sides(struct runner *run, uint64_t ticks)
 }
 
 /* The domains that stopped before `ticks` did so in this thread as in all others. */
-static __attribute__((noinline)) void pass_stops(struct runner *run, uint64_t ticks)
+static __attribute__((noinline)) void pass_stops(struct lx_runner *run, uint64_t ticks)
 {
 	uint64_t next = pass_sides(run, ticks);
 
@@ -318,21 +320,24 @@ static __attribute__((noinline)) void pass_stops(struct runner *run, uint64_t ti
 }
 
 /* The thread is over: what runs is closed; what is parked had its last slice closed when it stopped. */
-static void end_thread(struct runner *run)
+static void end_thread(struct lx_runner *run)
 {
+	lx_aside_settle(run);
 	leave_all(run, run->last, LX_ENDED_OPEN);
 	for (size_t i = 0; i < run->parked_room; i++) {
 		while (run->parked[i]) {
-			struct parked *stack = run->parked[i];
+			struct lx_parked *stack = run->parked[i];
 
 			run->parked[i] = stack->next;
+			for (uint32_t n = stack->depth; n > 0; n--)
+				lx_aside_drop(run, &stack->calls[n - 1], LX_ENDED_SWITCH);
 			free(stack);
 		}
 	}
 	run->parked_count = 0;
 }
 
-static void start_packet(struct runner *run, const struct lx_packet *packet)
+static void start_packet(struct lx_runner *run, const struct lx_packet *packet)
 {
 	const struct lx_thread_info *thread = &run->process->threads[packet->thread];
 
@@ -350,7 +355,7 @@ static void start_packet(struct runner *run, const struct lx_packet *packet)
 	switch_stack(run, packet->stack, run->last);
 }
 
-static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
+static void run_packet(struct lx_runner *run, const struct lx_packet_ref *packet)
 {
 	static const uint8_t roles[LX_EV_COUNT] = {
 #define LX_X(id, NAME, domain, name, role, payload) [id] = LX_ROLE_##role,
@@ -378,6 +383,8 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 			continue;
 		}
 		run->kinds[event.kind]++;
+		if (__builtin_expect(run->aside.waits, 0) && (event.kind < LX_EV_ARG_INT || event.kind > LX_EV_ARG_TEXT))
+			lx_aside_settle(run);
 		if (__builtin_expect(run->sides != NULL, 0) && roles[event.kind] != LX_ROLE_OTHER &&
 		    is_point(run, &event, roles[event.kind]))
 			continue;
@@ -387,6 +394,8 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 			break;
 		case LX_ROLE_RESUME:
 			enter(run, event.value, event.ticks, true);
+			if (__builtin_expect(run->aside.run_count > 0, 0) && event.kind == LX_EV_REGION_RESUME && !run->failed)
+				lx_aside_resumed(run, &run->spans[run->depth - 1]);
 			break;
 		case LX_ROLE_END:
 			close_call(run, event.value, event.ticks, LX_ENDED_RETURN);
@@ -399,7 +408,9 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 			break;
 		default:
 			run->last = last;
-			if (event.kind == LX_EV_STACK_SWITCH)
+			if (event.kind >= LX_EV_FIRST_LONG)
+				lx_aside_event(run, &event);
+			else if (event.kind == LX_EV_STACK_SWITCH)
 				switch_stack(run, event.value, event.ticks);
 			else if (event.kind == LX_EV_MODE && last < UINT64_MAX)
 				pass_stops(run, last + 1);
@@ -409,7 +420,7 @@ static void run_packet(struct runner *run, const struct lx_packet_ref *packet)
 	run->last = last;
 }
 
-static void run_stream(struct runner *run, const struct lx_stream *stream)
+static void run_stream(struct lx_runner *run, const struct lx_stream *stream)
 {
 	run->thread = NULL;
 	run->stop = run->side = run->stopped = 0;
@@ -425,7 +436,7 @@ static void run_stream(struct runner *run, const struct lx_stream *stream)
 	}
 }
 
-static void add_totals(const struct runner *run, struct lx_spans_totals *totals)
+static void add_totals(const struct lx_runner *run, struct lx_spans_totals *totals)
 {
 	totals->events += run->unknown;
 	for (unsigned kind = 0; kind < LX_EV_COUNT; kind++) {
@@ -439,7 +450,7 @@ static void add_totals(const struct runner *run, struct lx_spans_totals *totals)
 int lx_spans_run(const struct lx_process *process, const struct lx_spans_ops *ops, void *context,
 		 struct lx_spans_totals *totals)
 {
-	struct runner run = {.process = process, .ops = ops, .context = context, .totals = totals};
+	struct lx_runner run = {.process = process, .ops = ops, .context = context, .totals = totals};
 
 	/* Reserved, not used: a page comes into being when an id of its range is met. */
 	run.open = mmap(NULL, IDS * sizeof(*run.open), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -451,6 +462,7 @@ int lx_spans_run(const struct lx_process *process, const struct lx_spans_ops *op
 		for (size_t i = 0; i < process->stream_count && !run.failed; i++)
 			run_stream(&run, &process->streams[i]);
 	}
+	lx_aside_end(&run);
 	add_totals(&run, totals);
 	if (run.open != MAP_FAILED)
 		munmap(run.open, IDS * sizeof(*run.open));

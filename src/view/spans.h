@@ -25,6 +25,45 @@ enum lx_ended {
 	LX_ENDED_MODE,    /* its domain stopped recording, or that of a caller did, and a later span goes on with it */
 };
 
+struct lx_arguments;
+
+/*
+ * A call that comes in slices which a number holds together: a region that is a generator or coroutine, or one inside of such
+ * that waited with it.
+ */
+struct lx_run {
+	uint64_t number;        /* in the process; 0: of a region inside of a run */
+	uint32_t lexgion;
+	uint32_t slices;        /* that have ended */
+	uint64_t begin, end;    /* ticks: of the first slice's begin, of the last one's end */
+	uint64_t running;       /* ticks in slices */
+	bool resumed;           /* the first slice that is known was none: its begin was not recorded */
+	bool open;              /* a slice is open */
+	enum lx_ended ended;    /* run_end() only; LX_ENDED_YIELD: nobody resumed it */
+	const struct lx_thread_info *thread; /* of the last slice */
+	struct lx_arguments *arguments; /* NULL: none */
+	struct lx_run *inner, *next;    /* regions that wait in it; of spans.c */
+};
+
+/* What is told beside the calls. */
+struct lx_told {
+	uint32_t kind;          /* LX_EV_SPAN, LX_EV_POINT, LX_EV_COUNTER or LX_EV_METADATA */
+	uint32_t lexgion;       /* its place; of METADATA the key */
+	uint64_t ticks;         /* when it was told */
+	int64_t begin;          /* SPAN: realtime ns */
+	uint64_t duration;      /* SPAN: ns */
+	double value;           /* COUNTER */
+	const struct lx_arguments *arguments; /* SPAN, POINT: NULL: none; METADATA: one, the value */
+};
+
+/* Ticks that a SPAN's duration takes. */
+static inline uint64_t lx_told_ticks(const struct lx_process *process, const struct lx_told *told)
+{
+	double ticks = (double)told->duration / process->ns_per_tick;
+
+	return ticks < 4e18 ? (uint64_t)(ticks + 0.5) : 4000000000000000000u; /* a damaged trace's */
+}
+
 struct lx_span {
 	uint32_t lexgion;
 	uint32_t depth;         /* 0 outermost */
@@ -35,6 +74,8 @@ struct lx_span {
 	uint64_t children;      /* ticks spent in callees; leave() only: exclusive time = end - begin - children */
 	void *data;             /* the view's own, kept from enter() to leave(); NULL at enter() */
 	struct lx_span *parent; /* NULL outermost */
+	struct lx_run *run;     /* leave() only: the slice is one of this run; NULL: a call of its own */
+	struct lx_arguments *arguments; /* leave() only: those so far, of the whole call; NULL: none */
 };
 
 struct lx_spans_ops {
@@ -44,6 +85,15 @@ struct lx_spans_ops {
 	/* A span closes; its parent is still open. Children leave before parents. May be NULL. */
 	void (*leave)(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
 		      struct lx_span *span);
+	/* A span of the past, a moment, a counter, a metadata entry: in the order of their thread. May be NULL. */
+	void (*told)(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+		     const struct lx_told *told);
+	/*
+	 * A run is over: after leave() of its last slice, or, where nobody resumed it, after all else of the process. A run that
+	 * goes from thread to thread may be over before the slices in other threads come: these make a run of their own. May be NULL.
+	 */
+	void (*run_end)(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+			const struct lx_run *run);
 };
 
 struct lx_spans_totals {

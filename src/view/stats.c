@@ -114,6 +114,26 @@ static void leave_chosen(void *context, const struct lx_process *process, const 
 	tally(context, thread, span, false);
 }
 
+/* A span that was told of afterwards: a call of its name, which no caller has. */
+static void told(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+		 const struct lx_told *told)
+{
+	struct lx_stats *stats = context;
+	struct lx_stats_process *now = stats->now;
+	struct counter *counter = &now->counters[told->lexgion < now->lexgion_count ? told->lexgion : now->lexgion_count];
+	uint64_t ticks = lx_told_ticks(process, told);
+
+	if (told->kind != LX_EV_SPAN || !lx_pass_wants(stats->pass, thread))
+		return;
+	now->threads[thread->number].calls++;
+	counter->calls++;
+	counter->self += ticks;
+	counter->total += ticks;
+	counter->max = ticks > counter->max ? ticks : counter->max;
+	if (!lx_histogram_add(&counter->durations, to_ns(now, ticks)))
+		now->failed = true;
+}
+
 static int begin_process(void *context, struct lx_pass *pass)
 {
 	struct lx_stats *stats = context;
@@ -273,8 +293,12 @@ static int end_process(void *context, struct lx_pass *pass)
 
 int lx_stats_run(struct lx_stats *stats)
 {
-	static const struct lx_pass_ops plain = { { NULL, leave }, begin_process, end_process };
-	static const struct lx_pass_ops chosen = { { NULL, leave_chosen }, begin_process, end_process };
+	static const struct lx_pass_ops plain = { .spans = { .leave = leave, .told = told },
+						  .begin = begin_process,
+						  .end = end_process };
+	static const struct lx_pass_ops chosen = { .spans = { .leave = leave_chosen, .told = told },
+						   .begin = begin_process,
+						   .end = end_process };
 	struct lx_stats_process now = { 0 };
 	int error;
 

@@ -131,6 +131,26 @@ static void leave(void *context, const struct lx_process *process, const struct 
 		tree->nodes[node].self += (double)(span->end - span->begin - span->children) * process->ns_per_tick;
 }
 
+/* A span that was told of afterwards has no caller. */
+static void told(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+		 const struct lx_told *told)
+{
+	struct lx_tree *tree = context;
+	uint32_t function = lx_pass_function(tree->pass, told->lexgion), node;
+
+	(void)process;
+	if (told->kind != LX_EV_SPAN || !lx_pass_wants(tree->pass, thread) || tree->error)
+		return;
+	if (tree->is_root && !tree->is_root[function])
+		return;
+	node = child_of(tree, LX_TREE_NONE, function);
+	if (node == LX_TREE_NONE)
+		return;
+	tree->nodes[node].calls++;
+	tree->nodes[node].self += (double)told->duration;
+	tree->calls++;
+}
+
 /* Functions of processes so far that --root names. */
 static int begin_process(void *context, struct lx_pass *pass)
 {
@@ -163,7 +183,7 @@ static void sum_up(struct lx_tree *tree)
 
 int lx_tree_run(struct lx_tree *tree)
 {
-	static const struct lx_pass_ops ops = { { enter, leave }, begin_process, NULL };
+	static const struct lx_pass_ops ops = { .spans = { .enter = enter, .leave = leave, .told = told }, .begin = begin_process };
 	int error;
 
 	tree->roots = LX_TREE_NONE;

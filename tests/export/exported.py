@@ -74,15 +74,26 @@ class Clock:
         return self.real + (ticks - self.ticks) * self.ns
 
 
-def reference(path):
-    """{(pid, thread's name): [Slice]} of a run by a plain reading of its events; ns since the first process's start."""
+def split(lexgion):
+    """The category and name of a region; others have their name alone."""
+    size = lexgion.flags >> 16 or lexgion.name.find("/")
+    if lexgion.domain != 1 or size <= 0 or lexgion.name[size:size + 1] != "/":
+        return None, lexgion.name
+    return lexgion.name[:size], lexgion.name[size + 1:]
+
+
+def reference(path, whole=False):
+    """
+    {(pid, thread's name): [Slice]} of a run by a plain reading of its events; ns since the first process's start. whole: a
+    region has its category in its name.
+    """
     result = {}
     processes = [Process(found.parent.parent) for found in Path(path).glob("*/lextrace/state")]
     base = min(process.state["start_realtime"] for process in processes)
     for process in processes:
         clock = Clock(process, base)
         for packets in process.by_thread().values():
-            slices = _thread(process, clock, packets)
+            slices = _thread(process, clock, packets, whole)
             if slices:
                 key = process.state["pid"], packets[-1].fields["thread_name"]
                 assert key not in result, "the test's threads need names of their own"
@@ -90,13 +101,14 @@ def reference(path):
     return result
 
 
-def _thread(process, clock, packets):
+def _thread(process, clock, packets, whole):
     slices, running, parked, last = [], [], {}, 0
     number = packets[0].fields["stack"]
 
     def enter(lexgion, ticks):
         running.append((lexgion, len(slices)))
-        slices.append(Slice(process.lexgion(lexgion).name, clock(ticks), None, len(running) - 1, None))
+        place = process.lexgion(lexgion)
+        slices.append(Slice(place.name if whole else split(place)[1], clock(ticks), None, len(running) - 1, None))
 
     def leave(ticks, ended):
         lexgion, index = running.pop()
@@ -194,7 +206,9 @@ def read_perfetto(path):
                 state[table][item.iid] = item
         if packet.HasField("track_descriptor"):
             descriptor = packet.track_descriptor
-            if descriptor.HasField("process"):
+            if descriptor.name:
+                assert descriptor.parent_uuid in processes
+            elif descriptor.HasField("process"):
                 assert descriptor.process.process_name
                 processes[descriptor.uuid] = descriptor.process
             else:
@@ -203,7 +217,9 @@ def read_perfetto(path):
                 threads[descriptor.uuid] = descriptor.thread
         if packet.HasField("track_event"):
             assert packet.sequence_flags & protos.TracePacket.SEQ_NEEDS_INCREMENTAL_STATE
-            state["now"] += packet.timestamp
+            state["now"] += packet.timestamp if not packet.timestamp_clock_id else 0
+            if packet.track_event.track_uuid or packet.track_event.type == kinds.TYPE_INSTANT and packet.track_event.categories:
+                continue  # see test_annotations.py
             event, stack = packet.track_event, stacks.setdefault(state["track"], Stack())
             if event.type == kinds.TYPE_SLICE_BEGIN:
                 assert [state["categories"][iid].name for iid in event.category_iids][0]
@@ -213,6 +229,8 @@ def read_perfetto(path):
             elif event.type == kinds.TYPE_SLICE_END:
                 ended = None
                 for annotation in event.debug_annotations:
+                    if annotation.name:
+                        continue
                     assert state["keys"][annotation.name_iid].name == "ended"
                     ended = state["values"][annotation.string_value_iid].str.decode()
                 stack.end(state["now"], ended)
@@ -235,6 +253,9 @@ def read_chrome(path):
     for event in whole["traceEvents"]:
         key = event["pid"], event["tid"]
         assert 0 < event["pid"] < 2**31 and 0 < event["tid"] < 2**31
+        if event["ph"] in "beCi" and event.get("s") != "p":
+            assert names[key] and event["cat"] and event["name"]  # see test_annotations.py
+            continue
         if event["ph"] == "M":
             if event["name"] == "process_name":
                 processes[event["pid"]] = event["args"]["name"]

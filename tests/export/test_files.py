@@ -92,8 +92,8 @@ def test_quiet(run, tmp_path):
 # ---- Wrong use ----
 
 @pytest.mark.parametrize("words, said, status", [
-    (["--to", "spedscope"], "lextrace: --to: spedscope? One of perfetto chrome pfw speedscope folded pstats", 2),
-    (["-o", "out.svg"], "lextrace: export: the name out.svg tells no format; add --to and one of perfetto chrome pfw "
+    (["--to", "spedscope"], "lextrace: --to: spedscope? One of perfetto chrome pfw pfw1 speedscope folded pstats", 2),
+    (["-o", "out.svg"], "lextrace: export: the name out.svg tells no format; add --to and one of perfetto chrome pfw pfw1 "
                         "speedscope folded pstats", 2),
     (["-o", "/no/such/out.json"], "lextrace: cannot make /no/such/out.json: no such folder /no/such", 1),
     (["-o", ".", "--to", "chrome"], "lextrace: cannot make .: it is a folder; name a file in it", 1),

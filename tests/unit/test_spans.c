@@ -69,7 +69,7 @@ static uint64_t left_out_from;
 static const char *spans_of(const struct made *made, size_t count, struct lx_spans_totals *totals)
 {
 	static struct told told;
-	static const struct lx_spans_ops ops = {NULL, tell};
+	static const struct lx_spans_ops ops = {.leave = tell};
 	struct lx_lexgion lexgions[27] = {{0}}; /* only their domains are looked at */
 	struct lx_stream streams[2] = {{0}};
 	struct lx_process process = {.streams = streams, .stream_count = count, .lexgions = lexgions, .lexgion_count = 27};
