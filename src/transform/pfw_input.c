@@ -11,15 +11,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "transform/inflate.h"
 #include "transform/pfw.h"
 
 #define BUFFERS 4u
 #define BUFFER_SIZE (1u << 20)
 #define INPUT_SIZE (1u << 18)
 
+/* In front of the text lies what was inflated before it, behind it room for what a reader or scanner does there. */
+#define FRONT LX_INFLATE_HISTORY
+#define BEHIND (LX_INFLATE_SLACK + LX_PFW_PADDING)
+
 struct buffer {
-	char *text;
-	size_t size, room;  /* room without the padding */
+	char *block;
+	char *text;         /* block + FRONT */
+	size_t size, room;
 };
 
 /* What both threads share: the reader fills buffers in turn, the taker empties them. */
@@ -35,17 +41,17 @@ struct input {
 	/* The reader's own. */
 	struct buffer *now;
 	unsigned char *bytes;
-	bool gzip;
 	const char *cut_why; /* the rest of the file can't be read: NULL: it was read to its end */
 };
 
 static bool grow(struct buffer *buffer, size_t room)
 {
-	char *text = realloc(buffer->text, room + LX_PFW_PADDING);
+	char *block = realloc(buffer->block, FRONT + room + BEHIND);
 
-	if (!text)
+	if (!block)
 		return false;
-	buffer->text = text;
+	buffer->block = block;
+	buffer->text = block + FRONT;
 	buffer->room = room;
 	return true;
 }
@@ -95,23 +101,22 @@ static bool pass_on(struct input *input)
 		return false;
 	}
 	size_t whole = (size_t)(newline + 1 - full->text), rest = full->size - whole;
-	char *copy = malloc(rest + 1);
+	char *copy = malloc(FRONT + rest);
 
 	if (!copy) {
 		input->error = -ENOMEM;
 		return false;
 	}
-	memcpy(copy, full->text + whole, rest);
+	memcpy(copy, full->block + whole, FRONT + rest);
 	full->size = whole;
 	hand_over(input, false);
 	input->now = next = next_buffer(input);
 	if (next && rest >= next->room && !grow(next, 2 * rest)) {
 		input->error = -ENOMEM;
-		next->size = 0;
 		next = NULL;
 	}
 	if (next) {
-		memcpy(next->text, copy, rest);
+		memcpy(next->block, copy, FRONT + rest);
 		next->size = rest;
 	}
 	free(copy);
@@ -144,6 +149,41 @@ static void read_plain(struct input *input)
 	}
 }
 
+static size_t more(void *context, void *to, size_t size)
+{
+	return read_some(context, to, size);
+}
+
+static bool full(void *context, struct lx_inflate *inflate)
+{
+	struct input *input = context;
+
+	input->now->size = (size_t)((char *)inflate->out - input->now->text);
+	if (!pass_on(input))
+		return false;
+	inflate->out = (uint8_t *)input->now->text + input->now->size;
+	inflate->limit = (uint8_t *)input->now->text + input->now->room;
+	return true;
+}
+
+static void read_gzip(struct input *input, size_t got)
+{
+	struct lx_inflate inflate = { .more = more, .full = full, .context = input, .out = (uint8_t *)input->now->text,
+				      .limit = (uint8_t *)input->now->text + input->now->room };
+	enum lx_inflated result = lx_inflate(&inflate, input->bytes, got);
+
+	if (result != LX_INFLATED_STOPPED)
+		input->now->size = (size_t)((char *)inflate.out - input->now->text);
+	if (result == LX_INFLATED_NO_MEMORY)
+		input->error = -ENOMEM;
+	else if (result == LX_INFLATED_CUT)
+		input->cut_why = "it ends inside its gzip data";
+	else if (result == LX_INFLATED_DAMAGED)
+		input->cut_why = "its gzip data are damaged";
+	else if (result == LX_INFLATED_FOLLOWED)
+		input->cut_why = "something that is no gzip follows the gzip data";
+}
+
 static void *reader(void *context)
 {
 	struct input *input = context;
@@ -152,9 +192,8 @@ static void *reader(void *context)
 	if (input->now) {
 		size_t got = read_some(input, input->bytes, INPUT_SIZE);
 
-		input->gzip = got >= 2 && input->bytes[0] == 0x1f && input->bytes[1] == 0x8b;
-		if (input->gzip) {
-			input->cut_why = "gzip";
+		if (got >= 2 && input->bytes[0] == 0x1f && input->bytes[1] == 0x8b) {
+			read_gzip(input, got);
 		} else {
 			memcpy(input->now->text, input->bytes, got);
 			input->now->size = got;
@@ -211,7 +250,7 @@ static int read_open(struct lx_pfw *pfw, int fd)
 	if (error == 0 && input.cut_why)
 		lx_pfw_torn(pfw, input.cut_why);
 	for (unsigned i = 0; i < BUFFERS; i++)
-		free(input.buffers[i].text);
+		free(input.buffers[i].block);
 	free(input.bytes);
 	pthread_cond_destroy(&input.changed);
 	pthread_mutex_destroy(&input.lock);
