@@ -26,7 +26,9 @@ def fn(function=None, *, cat: str = "fn", comp: str = "", name: str | None = Non
         return functools.partial(fn, cat=cat, comp=comp, name=name, args=args)
     if args is True:
         args = [each for each in inspect.signature(function).parameters if each not in ("self", "cls")]
-    named = getattr(function, "__func__", None) or getattr(function, "fget", None) or function
+    named = function
+    for inner in ("__func__", "fget", "func"):  # of class and static methods, properties, cached properties
+        named = getattr(named, inner, None) or named
     name = name or getattr(named, "__qualname__", None) or type(function).__qualname__
     return _core.decorate(function, cat, name, comp, tuple(args))
 
