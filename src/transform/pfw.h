@@ -208,6 +208,9 @@ int lx_pfw_put_text(struct lx_pfw_words *words, size_t *used, uint32_t kind, uin
 /* The track of a thread, made when it is met first; NULL without memory. */
 struct lx_pfw_track *lx_pfw_track(struct lx_pfw *pfw, uint64_t pid, uint64_t tid);
 
+/* What comes is the text of another file; the path is kept. */
+void lx_pfw_new_file(struct lx_pfw *pfw, const char *path);
+
 /* The file that is read ends too early, after the lines so far. */
 void lx_pfw_torn(struct lx_pfw *pfw, const char *why);
 

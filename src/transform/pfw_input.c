@@ -268,12 +268,7 @@ int lx_pfw_read(struct lx_pfw *pfw, const char *path)
 		close(fd);
 		return -ENODATA;
 	}
-	pfw->path = path;
-	pfw->line_number = 0;
-	pfw->unit = 1000;
-	pfw->host = LX_PFW_NONE;
-	pfw->host_size = SIZE_MAX;
-	pfw->file_torn = false;
+	lx_pfw_new_file(pfw, path);
 	error = read_open(pfw, fd);
 	close(fd);
 	return error;

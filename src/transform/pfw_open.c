@@ -185,17 +185,23 @@ static void release(struct lx_pfw *pfw)
 	free(pfw);
 }
 
-int lx_pfw_load(const char *const *paths, size_t count, struct lx_trace *trace, struct lx_store *store, char *culprit,
-		size_t culprit_size)
+static struct lx_pfw *begin(struct lx_store *store)
 {
 	struct lx_pfw *pfw = calloc(1, sizeof(*pfw));
-	int error = pfw ? lx_pfw_names_init(&pfw->names, store) : -ENOMEM;
 
 	if (!pfw)
-		return error;
+		return NULL;
 	pfw->store = store;
-	for (size_t i = 0; i < count && error == 0; i++)
-		error = read_path(pfw, paths[i], culprit, culprit_size);
+	if (lx_pfw_names_init(&pfw->names, store) < 0) {
+		release(pfw);
+		return NULL;
+	}
+	return pfw;
+}
+
+/* All is read: the trace. `error` is that of reading. */
+static int finish(struct lx_pfw *pfw, struct lx_trace *trace, int error)
+{
 	if (error == 0 && pfw->process_count == 0)
 		error = -ENODATA;
 	if (error == 0)
@@ -206,4 +212,25 @@ int lx_pfw_load(const char *const *paths, size_t count, struct lx_trace *trace, 
 	}
 	release(pfw);
 	return error;
+}
+
+int lx_pfw_load(const char *const *paths, size_t count, struct lx_trace *trace, struct lx_store *store, char *culprit,
+		size_t culprit_size)
+{
+	struct lx_pfw *pfw = begin(store);
+	int error = 0;
+
+	for (size_t i = 0; pfw && i < count && error == 0; i++)
+		error = read_path(pfw, paths[i], culprit, culprit_size);
+	return pfw ? finish(pfw, trace, error) : -ENOMEM;
+}
+
+int lx_pfw_load_text(const char *text, size_t size, struct lx_trace *trace, struct lx_store *store)
+{
+	struct lx_pfw *pfw = begin(store);
+
+	if (!pfw)
+		return -ENOMEM;
+	lx_pfw_new_file(pfw, "text");
+	return finish(pfw, trace, lx_pfw_take(pfw, text, size));
 }

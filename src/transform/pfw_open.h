@@ -18,4 +18,7 @@ bool lx_pfw_is_folder(const char *path);
 int lx_pfw_load(const char *const *paths, size_t count, struct lx_trace *trace, struct lx_store *store, char *culprit,
 		size_t culprit_size);
 
+/* Likewise from a file's text in memory, with 64 newlines behind it. */
+int lx_pfw_load_text(const char *text, size_t size, struct lx_trace *trace, struct lx_store *store);
+
 #endif

@@ -186,6 +186,16 @@ void lx_pfw_torn(struct lx_pfw *pfw, const char *why)
 	pfw->file_torn = true;
 }
 
+void lx_pfw_new_file(struct lx_pfw *pfw, const char *path)
+{
+	pfw->path = path;
+	pfw->line_number = 0;
+	pfw->unit = 1000; /* us, where it does not say */
+	pfw->host = LX_PFW_NONE;
+	pfw->host_size = SIZE_MAX;
+	pfw->file_torn = false;
+}
+
 int lx_pfw_take(struct lx_pfw *pfw, const char *text, size_t size)
 {
 	const char *end = text + size;

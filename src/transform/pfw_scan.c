@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #define DEPTH_MAX 256 /* of arrays and objects in one another */
 
 struct scan {
@@ -27,27 +23,6 @@ static inline void blanks(struct scan *scan)
 {
 	while (*scan->at == ' ' || *scan->at == '\t' || *scan->at == '\r')
 		scan->at++;
-}
-
-/* To the next quote, backslash or newline. */
-static inline const char *plain_end(const char *at)
-{
-#if defined(__SSE2__)
-	const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), newline = _mm_set1_epi8('\n');
-
-	for (;; at += 16) {
-		__m128i bytes = _mm_loadu_si128((const __m128i *)at);
-		int found = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, slash)),
-							   _mm_cmpeq_epi8(bytes, newline)));
-
-		if (found)
-			return at + __builtin_ctz((unsigned)found);
-	}
-#else
-	while (*at != '"' && *at != '\\' && *at != '\n')
-		at++;
-	return at;
-#endif
 }
 
 static int hex_digit(char digit)
@@ -75,7 +50,7 @@ static inline bool string_rest(struct scan *scan, struct lx_pfw_text *text)
 	text->at = scan->at;
 	text->escaped = false;
 	for (;;) {
-		scan->at = plain_end(scan->at);
+		scan->at = lx_pfw_plain_end(scan->at);
 		if (__builtin_expect(*scan->at == '"', 1)) {
 			text->size = (size_t)(scan->at - text->at);
 			scan->at++;
@@ -352,13 +327,23 @@ static bool scan_record(struct scan *scan, struct lx_pfw_line *line)
 	return !scan->wrong;
 }
 
+static inline void clear(struct lx_pfw_line *line)
+{
+	line->given = 0;
+	line->args_text = (struct lx_pfw_text){ "", 0, false };
+	line->arg_count = 0;
+}
+
 enum lx_pfw_scanned lx_pfw_scan(struct lx_pfw_line *line, const char *text, const char *end)
 {
 	struct scan scan = { .at = text };
 
-	line->given = 0;
-	line->args_text = (struct lx_pfw_text){ "", 0, false };
-	line->arg_count = 0;
+	clear(line);
+	if (*text == '{') {
+		if (lx_pfw_quick(line, text, end))
+			return LX_PFW_RECORD;
+		clear(line);
+	}
 	while (*scan.at == '[' || *scan.at == ',' || *scan.at == ']' || *scan.at == ' ' || *scan.at == '\t' || *scan.at == '\r')
 		scan.at++;
 	if (scan.at == end)
@@ -375,66 +360,4 @@ enum lx_pfw_scanned lx_pfw_scan(struct lx_pfw_line *line, const char *text, cons
 	line->wrong = scan.wrong;
 	line->wrong_at = (size_t)(scan.at - text);
 	return scan.no_memory ? LX_PFW_NO_MEMORY : LX_PFW_WRONG;
-}
-
-static uint32_t code_unit(const char *at)
-{
-	uint32_t unit = 0;
-
-	for (int i = 2; i < 6; i++)
-		unit = unit << 4 | (uint32_t)hex_digit(at[i]);
-	return unit;
-}
-
-static char *put_character(char *out, uint32_t code)
-{
-	if (code < 0x80) {
-		*out++ = (char)code;
-	} else if (code < 0x800) {
-		*out++ = (char)(0xc0 | code >> 6);
-		*out++ = (char)(0x80 | (code & 63));
-	} else if (code < 0x10000) {
-		*out++ = (char)(0xe0 | code >> 12);
-		*out++ = (char)(0x80 | (code >> 6 & 63));
-		*out++ = (char)(0x80 | (code & 63));
-	} else {
-		*out++ = (char)(0xf0 | code >> 18);
-		*out++ = (char)(0x80 | (code >> 12 & 63));
-		*out++ = (char)(0x80 | (code >> 6 & 63));
-		*out++ = (char)(0x80 | (code & 63));
-	}
-	return out;
-}
-
-size_t lx_pfw_decode(char *out, const struct lx_pfw_text *text)
-{
-	static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
-	const char *at = text->at, *end = text->at + text->size;
-	char *start = out;
-
-	if (!text->escaped) {
-		memcpy(out, at, text->size);
-		return text->size;
-	}
-	while (at < end) {
-		if (*at != '\\') {
-			*out++ = *at++;
-		} else if (at[1] != 'u') {
-			const char *letter = strchr(letters, at[1]);
-
-			*out++ = letter ? meanings[letter - letters] : at[1];
-			at += 2;
-		} else {
-			uint32_t code = code_unit(at), low;
-
-			at += 6;
-			if (code >= 0xd800 && code < 0xdc00 && end - at >= 6 && at[0] == '\\' && at[1] == 'u' &&
-			    (low = code_unit(at)) >= 0xdc00 && low < 0xe000) {
-				code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-				at += 6;
-			}
-			out = put_character(out, code);
-		}
-	}
-	return (size_t)(out - start);
 }

@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 /* Bytes that must be readable behind the text that is scanned. */
 #define LX_PFW_PADDING 64u
 
@@ -46,6 +50,7 @@ struct lx_pfw_line {
 	struct lx_pfw_arg *args;
 	struct lx_pfw_text args_text; /* the whole of them */
 	size_t arg_count, arg_room; /* the caller frees args after the last line */
+	uint8_t order[12];      /* of the keys of the last line, a guess */
 	const char *wrong;      /* why the line is no record, in a few words */
 	size_t wrong_at;        /* byte of the line, from 0 */
 };
@@ -57,6 +62,33 @@ enum lx_pfw_scanned { LX_PFW_RECORD, LX_PFW_BLANK, LX_PFW_WRONG, LX_PFW_NO_MEMOR
  * 1.x dialect around the record are passed over; a line of these alone is blank.
  */
 enum lx_pfw_scanned lx_pfw_scan(struct lx_pfw_line *line, const char *text, const char *end);
+
+/*
+ * Likewise for a line as DFTracer writes it, without blanks, from its brace on. False: it has to go the long way. Part of
+ * lx_pfw_scan().
+ */
+bool lx_pfw_quick(struct lx_pfw_line *line, const char *at, const char *end);
+
+/* To the next quote, backslash or newline. */
+static inline const char *lx_pfw_plain_end(const char *at)
+{
+#if defined(__SSE2__)
+	const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), newline = _mm_set1_epi8('\n');
+
+	for (;; at += 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)at);
+		int found = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, slash)),
+							   _mm_cmpeq_epi8(bytes, newline)));
+
+		if (found)
+			return at + __builtin_ctz((unsigned)found);
+	}
+#else
+	while (*at != '"' && *at != '\\' && *at != '\n')
+		at++;
+	return at;
+#endif
+}
 
 /* A string's bytes: lone surrogates as 3 bytes, \u0000 as NUL. `out` has room for text->size bytes; returns how many there are. */
 size_t lx_pfw_decode(char *out, const struct lx_pfw_text *text);
