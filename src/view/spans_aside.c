@@ -34,11 +34,11 @@ static void give_arguments(struct lx_runner *run, struct lx_arguments *arguments
 	aside->free_arguments = arguments;
 }
 
-/* The innermost open region. */
+/* The innermost open region, of whatever domain: other readers' traces have regions of IO and MPI. */
 static struct lx_span *region(struct lx_runner *run)
 {
 	for (uint32_t depth = run->depth; depth > 0; depth--)
-		if (lx_lexgion(run->process, run->spans[depth - 1].lexgion)->domain == LX_DOMAIN_USER)
+		if (lx_lexgion(run->process, run->spans[depth - 1].lexgion)->domain != LX_DOMAIN_PYTHON)
 			return &run->spans[depth - 1];
 	return NULL;
 }
@@ -195,50 +195,24 @@ static struct lx_run *new_run(struct lx_runner *run, const struct lx_span *span,
 	return one;
 }
 
-/* A region's slice has begun: it is the first of that run, or goes on with it. */
-static void name_run(struct lx_runner *run, uint64_t number, uint32_t lexgion)
+/* What waits inside of a run leaves it. */
+static void take_out(struct lx_run *one)
 {
-	struct lx_aside *aside = &run->aside;
-	struct lx_span *span = run->depth > 0 ? &run->spans[run->depth - 1] : NULL;
-	struct lx_run **link;
+	struct lx_run **link = one->outer ? &one->outer->inner : NULL;
 
-	if (!span || span->lexgion != lexgion || span->run || number == 0)
-		return;
-	if (aside->run_count >= aside->run_room && !grow_runs(aside)) {
-		run->failed = true;
-		return;
-	}
-	link = find_run(aside, number);
-	if (!*link) {
-		*link = span->run = new_run(run, span, number);
-		aside->run_count += *link != NULL;
-	} else if (!(*link)->open && (*link)->lexgion == lexgion) { /* else it is a damaged trace */
-		span->run = *link;
-		span->run->open = true;
-		give_arguments(run, span->arguments);
-		span->arguments = span->run->arguments;
-	}
+	while (link && *link != one)
+		link = &(*link)->beside;
+	if (link)
+		*link = one->beside;
+	one->outer = one->beside = NULL;
 }
 
-/* Tells of it, and of what waits in it. */
-static void end_run(struct lx_runner *run, struct lx_run *one, enum lx_ended ended)
+/* Callees wait first: the outermost comes to stand in front. */
+static void put_in(struct lx_run *one, struct lx_run *outer)
 {
-	struct lx_run **link = one->number ? find_run(&run->aside, one->number) : NULL;
-
-	if (link) {
-		*link = one->next;
-		run->aside.run_count--;
-	}
-	for (struct lx_run *inner = one->inner, *next; inner; inner = next) {
-		next = inner->next;
-		end_run(run, inner, LX_ENDED_YIELD);
-	}
-	one->ended = ended;
-	if (run->ops->run_end)
-		run->ops->run_end(run->context, run->process, one->thread, one);
-	give_arguments(run, one->arguments);
-	one->next = run->aside.free_runs;
-	run->aside.free_runs = one;
+	one->outer = outer;
+	one->beside = outer->inner;
+	outer->inner = one;
 }
 
 /* The run that the span is in. */
@@ -250,20 +224,81 @@ static struct lx_run *outer_run(const struct lx_span *span)
 	return NULL;
 }
 
+static void go_on(struct lx_runner *run, struct lx_span *span, struct lx_run *one)
+{
+	take_out(one);
+	if (!span->run)
+		give_arguments(run, span->arguments);
+	span->run = one;
+	span->arguments = one->arguments;
+	one->open = true;
+}
+
+/* The region's slice that runs is one of that run: the first, or a later one. */
+static void name_run(struct lx_runner *run, uint64_t number, uint32_t lexgion)
+{
+	struct lx_aside *aside = &run->aside;
+	struct lx_span *span = run->depth > 0 ? &run->spans[run->depth - 1] : NULL;
+	struct lx_run **link;
+
+	if (!span || span->lexgion != lexgion || number == 0 || (span->run && span->run->number == number))
+		return;
+	if (aside->run_count >= aside->run_room && !grow_runs(aside)) {
+		run->failed = true;
+		return;
+	}
+	link = find_run(aside, number);
+	if (*link && ((*link)->open || (*link)->lexgion != lexgion))
+		return; /* a damaged trace */
+	if (*link) {
+		if (span->run && outer_run(span)) { /* taken for another one of its name */
+			span->run->open = false;
+			put_in(span->run, outer_run(span));
+		}
+		go_on(run, span, *link);
+	} else if (!span->run) {
+		*link = span->run = new_run(run, span, number);
+		aside->run_count += *link != NULL;
+	} else if (span->run->number == 0) { /* it has no number yet */
+		span->run->number = number;
+		*link = span->run;
+		aside->run_count++;
+	}
+}
+
+/* Tells of it, and of those that wait in it and have no number: nobody can go on with them. */
+static void end_run(struct lx_runner *run, struct lx_run *one, enum lx_ended ended)
+{
+	struct lx_run **link = one->number ? find_run(&run->aside, one->number) : NULL;
+
+	if (link) {
+		*link = one->next;
+		run->aside.run_count--;
+	}
+	take_out(one);
+	while (one->inner) {
+		struct lx_run *inner = one->inner;
+
+		take_out(inner);
+		if (inner->number == 0)
+			end_run(run, inner, LX_ENDED_YIELD);
+	}
+	one->ended = ended;
+	if (run->ops->run_end)
+		run->ops->run_end(run->context, run->process, one->thread, one);
+	give_arguments(run, one->arguments);
+	one->next = run->aside.free_runs;
+	run->aside.free_runs = one;
+}
+
 void lx_aside_resumed(struct lx_runner *run, struct lx_span *span)
 {
-	struct lx_run *outer = outer_run(span), **link = outer ? &outer->inner : NULL;
+	struct lx_run *outer = outer_run(span), *one = outer ? outer->inner : NULL;
 
-	(void)run;
-	while (link && *link && (*link)->lexgion != span->lexgion)
-		link = &(*link)->next;
-	if (!link || !*link)
-		return;
-	span->run = *link;
-	*link = span->run->next;
-	span->run->next = NULL;
-	span->run->open = true;
-	span->arguments = span->run->arguments;
+	while (one && one->lexgion != span->lexgion)
+		one = one->beside;
+	if (one)
+		go_on(run, span, one);
 }
 
 void lx_aside_suspending(struct lx_runner *run, struct lx_span *span)
@@ -272,10 +307,8 @@ void lx_aside_suspending(struct lx_runner *run, struct lx_span *span)
 
 	if (!span->run && outer)
 		span->run = new_run(run, span, 0);
-	if (!span->run || span->run->number || !outer)
-		return;
-	span->run->next = outer->inner; /* callees wait first: the outermost comes to stand in front */
-	outer->inner = span->run;
+	if (span->run && outer)
+		put_in(span->run, outer);
 }
 
 void lx_aside_slice(struct lx_runner *run, struct lx_span *span)
