@@ -79,9 +79,12 @@ static inline const char *quick_args(const char *at, struct lx_pfw_line *line)
 {
 	line->args_text.at = at - 1;
 	for (;; at++) {
-		struct lx_pfw_arg *arg = &line->args[line->arg_count];
+		struct lx_pfw_arg *arg;
 
-		if (line->arg_count == line->arg_room || *at != '"' || !(at = quick_string(at + 1, &arg->key)) || *at != ':')
+		if (line->arg_count == line->arg_room)
+			return NULL;
+		arg = &line->args[line->arg_count];
+		if (*at != '"' || !(at = quick_string(at + 1, &arg->key)) || *at != ':')
 			return NULL;
 		if (*++at == '"') {
 			arg->value.form = LX_PFW_STRING;
