@@ -35,10 +35,10 @@ class Runner:
     def close(self):
         shutil.rmtree(self.work, ignore_errors=True)
 
-    def run(self, command, scale=None, keep=None, floor=None, warm=None):
+    def run(self, command, scale=None, keep=None, floor=None, warm=None, more=None):
         """Runs it in an empty folder; {out} in a word is that folder, kept as `keep` if given. Gives an Outcome.
 
-        warm: main() runs at this scale before it is measured.
+        warm: main() runs at this scale before it is measured. more: environment variables.
         """
         out = Path(tempfile.mkdtemp(prefix="run-", dir=self.work))
         mark = self.work / "mark"
@@ -48,6 +48,7 @@ class Runner:
                    PYTHONPATH=os.pathsep.join([str(HERE / "workloads"), *([floor] if floor else [])]))
         if warm:
             env["BENCH_WARM"] = str(warm)
+        env.update(more or {})
         words = [str(word).replace("{out}", str(out)) for word in command]
         with open(self.work / "log", "ab") as log:
             start = time.clock_gettime(time.CLOCK_MONOTONIC)

@@ -180,25 +180,12 @@ def peer_endings(runner, bench):
     shutil.rmtree(keep)
 
 
-def annotations(runner, bench):
-    """A decorated function and a region, recorded and not."""
-    for recorded in (True, False):
-        outcome = runner.run([bench.python, contest.script("annotated"), "record" if recorded else "", "{out}/trace"],
-                             keep=runner.work / "annotated", floor=str(package(runner)))
-        if outcome.status:
-            raise SystemExit("bench: annotated.py failed, see %s" % (runner.work / "log"))
-        found = json.loads((runner.work / "annotated" / "result").read_text())
-        for name, goal in (("decorated function", 250 if recorded else 40), ("region", 250 if recorded else None)):
-            yield Row(bench.minor, "%s, %s" % (name, "recorded" if recorded else "not recording"), "ns", found[name],
-                      "<= %d ns" % goal if goal else "", found[name] <= goal if goal else None)
-        shutil.rmtree(runner.work / "annotated")
-
-
-def package(runner):
-    """A folder with nothing but the package lextrace that was built, for PYTHONPATH."""
-    folder = runner.work / "package"
+def package(runner, more=None):
+    """A folder with nothing but the package lextrace that was built, and one `more` of its kind, for PYTHONPATH."""
+    folder = runner.work / ("package" + (more or ""))
     if not folder.exists():
-        built, = (contest.HERE.parent / ".venv" / "lib").glob("python3*/site-packages/lextrace")
         folder.mkdir()
-        (folder / "lextrace").symlink_to(built)
+        for name in ["lextrace", more] if more else ["lextrace"]:
+            built, = (contest.HERE.parent / ".venv" / "lib").glob("python3*/site-packages/" + name)
+            (folder / name).symlink_to(built)
     return folder

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import annotations
 import contest
 import control
 import prepare
@@ -21,6 +22,9 @@ WORKLOADS = ["fib", "calls", "json_like", "richards", "generators", "threads", "
 
 def measure(runner, bench, options):
     rounds, quick = options.rounds, options.quick
+    if options.only:
+        yield from annotations.annotations(runner, bench)
+        return
     peer_rounds = min(rounds, 1 if quick else 3)
     yield from rows.functions(runner, bench, options.workloads, rounds, peer_rounds)
     yield from rows.c_calls(runner, bench, rounds, peer_rounds)
@@ -31,7 +35,7 @@ def measure(runner, bench, options):
     yield from rows.long_run(runner, bench, 2 if quick else 10)
     yield from rows.killed(runner, bench)
     yield from rows.readers(runner, bench, 1 if quick else 2)
-    yield from rows.annotations(runner, bench)
+    yield from annotations.annotations(runner, bench)
     if not quick:
         yield from rows.peer_endings(runner, bench)
 
@@ -62,6 +66,7 @@ def table(found):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=["annotations"], help="these rows alone")
     parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller runs, for development")
     parser.add_argument("-n", "--rounds", type=int, help="rounds of each contest (7; 3 with --quick)")
     parser.add_argument("-w", "--workloads", help="some of " + ",".join(WORKLOADS))
