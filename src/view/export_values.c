@@ -20,12 +20,12 @@ void lx_export_label(const struct lx_lexgion *lexgion, struct lx_export_label *l
 	label->name = lexgion->title;
 	label->name_size = lexgion->title_size;
 	label->comp = NULL;
-	if (lexgion->domain != LX_DOMAIN_USER)
+	if (lexgion->domain == LX_DOMAIN_PYTHON)
 		return;
 	if (comp < sizeof(comps) / sizeof(comps[0]))
 		label->comp = comps[comp];
 	slash = memchr(lexgion->name, '/', lexgion->name_size);
-	if (size == 0 && slash)
+	if (size == 0 && slash && lexgion->domain == LX_DOMAIN_USER)
 		size = (size_t)(slash - lexgion->name);
 	if (size == 0 || size >= lexgion->name_size || lexgion->name[size] != '/')
 		return;
