@@ -146,38 +146,12 @@ LEXTRACE_API_ int64_t lextrace_now(void);
 #define lextrace_counter_add(region, value) ((void)(region), (void)(value))
 #define lextrace_metadata_add(entry) ((void)(entry))
 
-static inline int64_t lextrace_knob_int(const char *name, int64_t otherwise)
-{
-	(void)name;
-	return otherwise;
-}
-
-static inline double lextrace_knob_double(const char *name, double otherwise)
-{
-	(void)name;
-	return otherwise;
-}
-
-static inline const char *lextrace_knob_string(const char *name, const char *otherwise)
-{
-	(void)name;
-	return otherwise;
-}
-
-static inline int lextrace_start(const char *run)
-{
-	(void)run;
-	return 0;
-}
-
-static inline void lextrace_stop(void)
-{
-}
-
-static inline int64_t lextrace_now(void)
-{
-	return 0;
-}
+static inline int64_t lextrace_knob_int(const char *name, int64_t otherwise) { return (void)name, otherwise; }
+static inline double lextrace_knob_double(const char *name, double otherwise) { return (void)name, otherwise; }
+static inline const char *lextrace_knob_string(const char *name, const char *otherwise) { return (void)name, otherwise; }
+static inline int lextrace_start(const char *run) { return (void)run, 0; }
+static inline void lextrace_stop(void) {}
+static inline int64_t lextrace_now(void) { return 0; }
 
 #endif /* LEXTRACE_DISABLE */
 

@@ -1,5 +1,5 @@
-/* Functions and regions of include/dftracer/dftracer.h: updates name the one that they belong to. */
-#include "dftracer/dftracer.h"
+/* Functions and regions of include/lextrace/dftracer.h: updates name the one that they belong to. */
+#include "lextrace/dftracer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * The recording that a program begins by DFTRACER_C_INIT: a run folder beside the prefix, which becomes a .pfw file when the
  * recording or the process ends.
  */
-#include "dftracer/dftracer.h"
+#include "lextrace/dftracer.h"
 
 #include <errno.h>
 #include <stdio.h>

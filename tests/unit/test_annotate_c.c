@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "dftracer/dftracer.h"
+#include "lextrace/dftracer.h"
 #include "lextrace/lextrace.h"
 #include "transform/trace.h"
 
@@ -350,14 +350,15 @@ static void a_killed_process_keeps_all(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFSIGNALED(status));
 	struct lx_trace *trace = open_run();
-	char *text = told(&trace->processes[0]), *at = text;
+	char *text = told(&trace->processes[0]);
 	int ends = 0;
 
 	assert_true(trace->processes[0].killed);
-	while ((at = strstr(at, "region_end Test/killed\n")))
-		ends++, at++;
+	for (const char *at = text; *at; at = strchr(at, '\n') + 1)
+		ends += strncmp(at, "region_end Test/killed\n", 23) == 0;
 	assert_int_equal(ends, REGIONS);
-	assert_non_null(strstr(text, "arg_int i 99999\nregion_end Test/killed\nregion_begin Test/open\narg_text last 0:said\n"));
+	assert_true(strlen(text) > 1000);
+	assert_non_null(strstr(text + strlen(text) - 200, "arg_int i 99999\nregion_end Test/killed\nregion_begin Test/open\narg_text last 0:said\n"));
 	free(text);
 	lx_trace_close(trace);
 }
