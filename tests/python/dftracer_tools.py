@@ -1,13 +1,16 @@
 """Helpers of the tests of the package dftracer: run an annotated program, read the .pfw files it left."""
+import fcntl
 import gzip
 import json
 import os
 import re
 import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
 import lextrace_tools as tools
+import pytest
 
 DROPIN = tools.ROOT / "dropin" / "dftracer"
 NAME = re.compile(r"(?P<prefix>.+)-(?P<number>[0-9a-f]{16})-(?P<kind>app|fork)\.(?P<form>pfw|pfw\.gz|lextrace)$")
@@ -21,6 +24,27 @@ def environment(**more):
             del found[name]
     found.update({name: str(value) for name, value in more.items()})
     return found
+
+
+EXTRAS = ["pyyaml==6.0.3", "dftracer-utils==0.0.14", "mpi4py==4.1.2", "mpich==5.0.2"]
+
+
+def extras():
+    """The bin folder of a virtual environment of this interpreter with what only some tests need, made once."""
+    venv = tools.ROOT / ".venvs" / ("dftracer-%d.%d" % sys.version_info[:2])
+    marker = venv / "made-with"
+    venv.parent.mkdir(exist_ok=True)
+    with open(venv.parent / (venv.name + ".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not marker.exists() or marker.read_text() != "\n".join(EXTRAS):
+            base = os.path.join(sys.base_prefix, "bin", "python%d.%d" % sys.version_info[:2])
+            subprocess.run([base, "-m", "venv", "--clear", str(venv)], check=True)
+            done = subprocess.run([venv / "bin/python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary", ":all:",
+                                   *EXTRAS], capture_output=True, text=True)
+            if done.returncode:
+                pytest.skip("cannot install %s: %s" % (" ".join(EXTRAS), (done.stderr.strip().splitlines() or ["?"])[-1]))
+            marker.write_text("\n".join(EXTRAS))
+    return venv / "bin"
 
 
 class Program:

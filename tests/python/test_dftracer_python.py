@@ -3,7 +3,7 @@ import os
 import textwrap
 
 import pytest
-from dftracer_tools import NAME, Program, own
+from dftracer_tools import NAME, Program, extras, own
 
 HEAD = """
 from dftracer.python import dftracer, dft_fn, ai, TagValue, TagDType, TagType
@@ -434,7 +434,7 @@ features:
 
 @pytest.mark.parametrize("key", ["tracer", "profiler"])
 def test_configuration_file(program, tmp_path, key):
-    pytest.importorskip("yaml")
+    python = extras() / "python"
     (tmp_path / "c.yaml").write_text(YAML.format(prefix=tmp_path / "y/app").replace("tracer:", key + ":"))
     program("""
         from dftracer.python import dftracer, dft_fn
@@ -442,7 +442,7 @@ def test_configuration_file(program, tmp_path, key):
         config = {name: log.get_config("DFTRACER_" + name) for name in ("TIME_METRIC", "TRACE_COMPRESSION", "DATA_DIR", "DISABLE_IO")}
         assert config == dict(TIME_METRIC="US", TRACE_COMPRESSION="0", DATA_DIR="/a:/b", DISABLE_IO="1"), config
         with dft_fn("IO", "x"): pass
-    """, DFTRACER_CONFIGURATION=tmp_path / "c.yaml", DFTRACER_TIME_METRIC="US")
+    """, DFTRACER_CONFIGURATION=tmp_path / "c.yaml", DFTRACER_TIME_METRIC="US", python=python)
     trace = program.trace(tmp_path / "y")
     assert trace.path.suffix == ".pfw" and trace.names() == ["x"]
 
@@ -462,13 +462,12 @@ def test_configuration_file_without_yaml(program, tmp_path):
 
 @pytest.mark.parametrize("text", [None, "a: [", "just text", "- 1\n- 2\n"])
 def test_configuration_file_that_is_wrong(program, tmp_path, text):
-    pytest.importorskip("yaml")
     if text is not None:
         (tmp_path / "c.yaml").write_text(text)
     done = program("""
         from dftracer.logger import DFTracer
         DFTracer.initialize_log(log_file="../t/app")
-    """, DFTRACER_CONFIGURATION=tmp_path / "c.yaml", quiet=False)
+    """, DFTRACER_CONFIGURATION=tmp_path / "c.yaml", quiet=False, python=extras() / "python")
     assert len(done.stderr.splitlines()) == (1 if text in (None, "a: [") else 0)
     assert program.trace().spans == []
 

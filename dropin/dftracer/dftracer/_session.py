@@ -136,6 +136,9 @@ def _begin(prefix: str | None, rank, explicit: bool) -> None:
     if not goes_on:
         run = f"{prefix}-{os.urandom(8).hex()}-app.lextrace"
     recording = Recording(prefix, run, explicit, not goes_on, rank)
+    quiet = bool(_settings.switch("DFTRACER_DISABLE_IO")) and "PINSIGHT_TRACE_IO" not in os.environ
+    if quiet:
+        os.environ["PINSIGHT_TRACE_IO"] = "OFF"
     try:
         os.makedirs(os.path.dirname(run), exist_ok=True)
         _core.start_annotations(
@@ -149,12 +152,13 @@ def _begin(prefix: str | None, rank, explicit: bool) -> None:
         reason = getattr(error, "strerror", None) or error
         _settings.say(f"cannot write a trace: {prefix}: {reason}; nothing is recorded, name another log_file", once=True)
         return
+    finally:
+        if quiet:
+            del os.environ["PINSIGHT_TRACE_IO"]
     recording.folder = _core.process_folder()
     _recording = recording
     _set_outside(recording)
     _hook()
-    if _settings.switch("DFTRACER_DISABLE_IO"):
-        _core.modes("IO=OFF")
     _tell_rank(rank)
 
 

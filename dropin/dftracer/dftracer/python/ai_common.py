@@ -148,6 +148,9 @@ def _follow(function, profiler: dft_fn):
         def outer(*args, **keywords):
             return choose()(*args, **keywords)
 
+    if inspect.isfunction(function):  # both stand where the function stands
+        place = function.__code__
+        inner.__code__ = inner.__code__.replace(co_filename=place.co_filename, co_firstlineno=place.co_firstlineno)
     telling = _core.decorate(functools.wraps(function)(inner), profiler._cat, profiler._name)
 
     def choose():
