@@ -355,6 +355,17 @@ static void start_packet(struct lx_runner *run, const struct lx_packet *packet)
 	switch_stack(run, packet->stack, run->last);
 }
 
+/* An event that is no begin or end. */
+static void take_other(struct lx_runner *run, const struct lx_event *event)
+{
+	if (event->kind >= LX_EV_FIRST_LONG)
+		lx_aside_event(run, event);
+	else if (event->kind == LX_EV_STACK_SWITCH)
+		switch_stack(run, event->value, event->ticks);
+	else if (event->kind == LX_EV_MODE && event->ticks < UINT64_MAX)
+		pass_stops(run, event->ticks + 1);
+}
+
 static void run_packet(struct lx_runner *run, const struct lx_packet_ref *packet)
 {
 	static const uint8_t roles[LX_EV_COUNT] = {
@@ -408,12 +419,7 @@ static void run_packet(struct lx_runner *run, const struct lx_packet_ref *packet
 			break;
 		default:
 			run->last = last;
-			if (event.kind >= LX_EV_FIRST_LONG)
-				lx_aside_event(run, &event);
-			else if (event.kind == LX_EV_STACK_SWITCH)
-				switch_stack(run, event.value, event.ticks);
-			else if (event.kind == LX_EV_MODE && last < UINT64_MAX)
-				pass_stops(run, last + 1);
+			take_other(run, &event);
 			break;
 		}
 	}

@@ -42,7 +42,10 @@ struct lx_run {
 	enum lx_ended ended;    /* run_end() only; LX_ENDED_YIELD: nobody resumed it */
 	const struct lx_thread_info *thread; /* of the last slice */
 	struct lx_arguments *arguments; /* NULL: none */
-	struct lx_run *inner, *next;    /* regions that wait in it; of spans.c */
+	/* Of spans.c: */
+	struct lx_run *next;            /* in its table */
+	struct lx_run *outer;           /* the run that it waits inside of */
+	struct lx_run *inner, *beside;  /* those that wait in it; the next of these */
 };
 
 /* What is told beside the calls. */

@@ -5,7 +5,7 @@ import math
 import exported
 import mktrace
 import pytest
-from mktrace import (ARG_TEXT, COUNTER, FUNCTION_BEGIN, FUNCTION_END, JSON, METADATA, NUMBER, REGION_BEGIN, REGION_END,
+from mktrace import (ARG_TEXT, FUNCTION_BEGIN, FUNCTION_END, JSON, METADATA, NUMBER, REGION_BEGIN, REGION_END,
                      REGION_RESUME, REGION_SUSPEND, REGION_UNWIND, STACK_SWITCH)
 
 US = mktrace.FREQUENCY // 10**6  # ticks
@@ -195,6 +195,39 @@ def test_a_region_inside_of_a_run_waits_with_it(maker):
                      ("a", 10, 60, {"running": 50, "slices": 2})]
 
 
+def test_a_region_that_steps_aside(maker):
+    """One below it ends: it goes on as the same call."""
+    a, b = maker.process.region("C", "a"), maker.process.region("C", "b")
+    maker.event(REGION_BEGIN, a).event(REGION_BEGIN, b)
+    maker.arguments(x=1)
+    maker.stream.run(maker.ticks, b, 2**63 + 1)
+    maker.event(REGION_SUSPEND, b, 0).event(REGION_END, a, 0)
+    maker.run(REGION_RESUME, b, 2**63 + 1)
+    maker.arguments(y=2)
+    maker.event(REGION_END, b)
+    found = [(line["name"], line["ts"] - BASE, line["dur"], line["args"]) for line in maker.lines()]
+    assert found == [("a", 10, 10, {}), ("b", 20, 20, {"x": 1, "y": 2, "running": 10, "slices": 2})]
+
+
+def test_regions_of_one_name_inside_of_a_run_are_told_apart_by_number(maker):
+    a, b = maker.process.region("C", "a"), maker.process.region("C", "b")
+    maker.run(REGION_BEGIN, a, 1)
+    for number in [11, 12]:
+        maker.run(REGION_BEGIN, b, number)
+        maker.arguments(number=number)
+        maker.event(REGION_SUSPEND, b)
+    for number in [11, 12]:
+        maker.run(REGION_RESUME, b, number)
+        maker.event(REGION_END, b)
+    maker.run(REGION_BEGIN, b, 13)
+    maker.arguments(number=13)
+    maker.event(REGION_SUSPEND, b).event(REGION_END, a)
+    maker.run(REGION_RESUME, b, 13)
+    maker.event(REGION_END, b)
+    assert [(line["name"], line["args"].get("number"), line["args"]["slices"]) for line in maker.lines()] == [
+        ("b", 11, 2), ("b", 12, 2), ("a", None, 1), ("b", 13, 2)]
+
+
 def test_a_run_that_nobody_resumed(maker):
     a = maker.process.region("C", "a")
     maker.run(REGION_BEGIN, a, 7)
@@ -312,7 +345,7 @@ def test_no_region_of_a_key_in_any_listing(maker):
 
 def test_spans_told_afterwards_are_calls_in_the_report(maker):
     log = maker.process.region("IO", "log")
-    for number in range(3):
+    for _ in range(3):
         maker.stream.span(maker.ticks, log, mktrace.START_REAL, 2_000_000)
     maker.process.end()
     whole = json.loads(exported.tools.lextrace("report", "--json", maker.folder).stdout)

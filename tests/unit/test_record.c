@@ -44,7 +44,7 @@ static struct lx_trace *open_run(void)
 
 static struct lx_spans_totals totals_of(const struct lx_process *process)
 {
-	static const struct lx_spans_ops nothing = {NULL, NULL};
+	static const struct lx_spans_ops nothing = {.leave = NULL};
 	struct lx_spans_totals totals = {0};
 
 	assert_int_equal(lx_spans_run(process, &nothing, NULL, &totals), 0);
