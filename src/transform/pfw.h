@@ -85,11 +85,13 @@ struct lx_pfw_span {
 
 #define LX_PFW_TIME_MIDDLE (1ull << 55)
 
-/* The first extra word: how many follow (32 bits), what it is (8 bits), how it ended (8 bits). */
-#define LX_PFW_EXTRA(count, kind, unwound) ((uint64_t)(count) | (uint64_t)(kind) << 32 | (uint64_t)(unwound) << 40)
+/* The first extra word: how many follow (32 bits), what it is (8 bits), enum lx_pfw_ended. */
+enum lx_pfw_ended { LX_PFW_RETURNED, LX_PFW_UNWOUND, LX_PFW_YIELDED };
+
+#define LX_PFW_EXTRA(count, kind, ended) ((uint64_t)(count) | (uint64_t)(kind) << 32 | (uint64_t)(ended) << 40)
 #define LX_PFW_EXTRA_COUNT(word) ((uint32_t)(word))
 #define LX_PFW_EXTRA_KIND(word) ((uint32_t)((word) >> 32) & 255u) /* 0: a span, else LX_EV_POINT, COUNTER or METADATA */
-#define LX_PFW_EXTRA_UNWOUND(word) ((word) >> 40 & 1u)
+#define LX_PFW_EXTRA_ENDED(word) ((enum lx_pfw_ended)((word) >> 40 & 3u))
 
 /* An argument whose value is a hash: stands as an ARG_* event of this kind until all hashes are known; then one word, its index. */
 #define LX_PFW_EV_HASH 30u

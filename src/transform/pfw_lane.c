@@ -185,15 +185,17 @@ static uint32_t begin_kind(const struct lx_lexgion *lexgion)
 	return lexgion->flags & LX_LEXGION_IMPORT ? LX_EV_IMPORT_BEGIN : LX_EV_FUNCTION_BEGIN;
 }
 
-static uint32_t end_kind(uint32_t begin, bool unwound)
+static uint32_t end_kind(uint32_t begin, enum lx_pfw_ended ended)
 {
+	bool unwound = ended == LX_PFW_UNWOUND;
+
 	switch (begin) {
 	case LX_EV_C_CALL_BEGIN:
 		return unwound ? LX_EV_C_CALL_RAISE : LX_EV_C_CALL_END;
 	case LX_EV_IMPORT_BEGIN:
 		return unwound ? LX_EV_IMPORT_UNWIND : LX_EV_IMPORT_END;
 	case LX_EV_FUNCTION_BEGIN:
-		return unwound ? LX_EV_FUNCTION_UNWIND : LX_EV_FUNCTION_END;
+		return unwound ? LX_EV_FUNCTION_UNWIND : ended == LX_PFW_YIELDED ? LX_EV_FUNCTION_YIELD : LX_EV_FUNCTION_END;
 	default:
 		return unwound ? LX_EV_REGION_UNWIND : LX_EV_REGION_END;
 	}
@@ -276,7 +278,7 @@ static int put_span(struct lx_pfw_lanes *lanes, const struct lx_pfw_span *span, 
 	uint32_t lexgion = (uint32_t)span->lexgion, kind = begin_kind(&lanes->pfw->names.lexgions[lexgion]);
 
 	lane->stack[lane->depth++] =
-		(struct lx_pfw_open){ end, order, lexgion, end_kind(kind, words && LX_PFW_EXTRA_UNWOUND(*words)) };
+		(struct lx_pfw_open){ end, order, lexgion, end_kind(kind, words ? LX_PFW_EXTRA_ENDED(*words) : LX_PFW_RETURNED) };
 	if (!put_event(lanes, lane, kind, LX_LEXGION_WORD(lexgion), ticks, 0))
 		return -ENOMEM;
 	return words ? put_args(lanes, lane, words + 1, LX_PFW_EXTRA_COUNT(*words), ticks) : 0;

@@ -127,14 +127,24 @@ static uint32_t comp_of(const struct lx_pfw_value *value)
 	return LX_COMP_NONE;
 }
 
+/* A function in an export of lextrace. */
+static bool is_ours(const struct lx_pfw_text *cat, int type)
+{
+	return type == TYPE_PYTHON && (LX_PFW_IS(*cat, "python") || LX_PFW_IS(*cat, "c") || LX_PFW_IS(*cat, "import"));
+}
+
 /* What the arguments say of the place rather than of this call; as a bit for each that is used up. */
 enum { USED_FILE = 1, USED_LINE = 2, USED_COMP = 4, USED_ENDED = 8 };
 
-static unsigned place_args(const struct lx_pfw_line *line, int type, struct lx_pfw_place *place, size_t *left)
+static unsigned place_args(const struct lx_pfw_line *line, int type, struct lx_pfw_place *place, size_t *left,
+			   enum lx_pfw_ended *ended)
 {
+	bool ours = is_ours(&place->cat, type);
+
 	const struct lx_pfw_value *file = NULL, *number = NULL;
 	unsigned used = 0;
 
+	*ended = LX_PFW_RETURNED;
 	*left = line->arg_count;
 	for (size_t i = 0; i < line->arg_count; i++) {
 		const struct lx_pfw_text key = line->args[i].key;
@@ -151,7 +161,9 @@ static unsigned place_args(const struct lx_pfw_line *line, int type, struct lx_p
 			   value->integer <= INT32_MAX) {
 			number = value;
 		} else if (type == TYPE_PYTHON && LX_PFW_IS(key, "ended") && value->form == LX_PFW_STRING &&
-			   LX_PFW_IS(value->text, "exception")) {
+			   (ours || LX_PFW_IS(value->text, "exception"))) {
+			*ended = LX_PFW_IS(value->text, "exception") ? LX_PFW_UNWOUND
+				 : LX_PFW_IS(value->text, "yield") ? LX_PFW_YIELDED : LX_PFW_RETURNED;
 			used |= USED_ENDED;
 		}
 	}
@@ -178,7 +190,7 @@ static void place_domain(struct lx_pfw_place *place, int type, size_t args_left)
 		place->domain = LX_DOMAIN_CUDA;
 	} else if (type == TYPE_PYTHON && LX_PFW_IS(cat, "user")) {
 		place->cat.size = 0;
-	} else if (type == TYPE_PYTHON && args_left == 0 && (LX_PFW_IS(cat, "python") || LX_PFW_IS(cat, "c") || LX_PFW_IS(cat, "import"))) {
+	} else if (args_left == 0 && is_ours(&cat, type)) {
 		place->domain = LX_DOMAIN_PYTHON;
 		place->flags = cat.size == 1 ? LX_LEXGION_C : cat.size == 6 && *cat.at == 'i' ? LX_LEXGION_IMPORT : 0;
 		place->cat.size = 0;
@@ -216,11 +228,12 @@ static int put_arg(struct lx_pfw *pfw, struct lx_pfw_words *words, size_t *used,
 }
 
 /* The arguments that remain, behind the track's words. Returns how many words, or -ENOMEM. */
-static int64_t put_args(struct lx_pfw *pfw, struct lx_pfw_track *track, unsigned taken, size_t left, uint32_t kind)
+static int64_t put_args(struct lx_pfw *pfw, struct lx_pfw_track *track, unsigned taken, size_t left, uint32_t kind,
+			enum lx_pfw_ended ended)
 {
 	size_t used = 1;
 
-	if (left == 0 && !(taken & USED_ENDED) && !kind)
+	if (left == 0 && !ended && !kind)
 		return 0;
 	if (!lx_pfw_room(&track->words, 1))
 		return -ENOMEM;
@@ -237,7 +250,7 @@ static int64_t put_args(struct lx_pfw *pfw, struct lx_pfw_track *track, unsigned
 	}
 	if (used > UINT32_MAX)
 		used = 1; /* more than any event of ours holds */
-	track->words.at[track->words.count] = LX_PFW_EXTRA(used - 1, kind, (taken & USED_ENDED) != 0);
+	track->words.at[track->words.count] = LX_PFW_EXTRA(used - 1, kind, ended);
 	return (int64_t)used;
 }
 
@@ -257,6 +270,7 @@ int lx_pfw_take_span(struct lx_pfw *pfw, uint64_t pid, uint64_t tid, uint32_t ki
 {
 	const struct lx_pfw_line *line = &pfw->line;
 	struct lx_pfw_place place = { .name = line->members[LX_PFW_NAME].text, .cat = { "", 0, false }, .file = { "", 0, false } };
+	enum lx_pfw_ended ended;
 	uint64_t begin, duration = 0;
 	int type = type_of(line);
 	size_t left;
@@ -277,12 +291,12 @@ int lx_pfw_take_span(struct lx_pfw *pfw, uint64_t pid, uint64_t tid, uint32_t ki
 		if (LX_PFW_IS(place.name, "mode"))
 			kind = LX_EV_POINT;
 	}
-	unsigned taken = place_args(line, type, &place, &left);
+	unsigned taken = place_args(line, type, &place, &left, &ended);
 
 	place_domain(&place, type, left);
 	int64_t id = lx_pfw_lexgion(&pfw->names, &place);
 
-	return add(pfw, track, begin, kind ? 0 : duration, id, put_args(pfw, track, taken, left, kind));
+	return add(pfw, track, begin, kind ? 0 : duration, id, put_args(pfw, track, taken, left, kind, ended));
 }
 
 int lx_pfw_take_counter(struct lx_pfw *pfw, uint64_t pid, uint64_t tid)

@@ -125,7 +125,7 @@ static char *say(const struct lx_pfw *pfw)
 	}
 	if (pfw->apart)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "%s of threads with too many at a time are in no table of calls\n",
+					 "%s of threads with too many at a time stand on no stack: their callers are not known\n",
 					 lx_format_plural(number, sizeof(number), pfw->apart, "span"));
 	if (pfw->aggregated)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
