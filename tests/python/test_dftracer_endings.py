@@ -548,3 +548,33 @@ def test_environment_is_given_back(program):
 
 def test_environment_helper_starts_nothing():
     assert not [name for name in environment() if name.startswith(("DFTRACER_", "LEXTRACE_DFTRACER"))]
+
+
+@pytest.mark.parametrize("left", ["part", "whole"])
+def test_a_child_that_is_killed_while_it_writes_its_file(program, left):
+    run(program, f"""
+        import os
+        import dftracer._session as session
+        write_pfw = session._core.write_pfw
+
+        class Killed:
+            def __getattr__(self, name):
+                return getattr(session_core, name)
+
+            def write_pfw(self, folder, out, **settings):
+                if {left!r} == "whole":
+                    write_pfw(folder, out, **dict(settings, remove=False))
+                else:
+                    open(out + ".1.part", "w").close()
+                os.kill(os.getpid(), 9)
+
+        session_core = session._core
+        DFTracer.initialize_log(log_file="../t/app")
+        if os.fork() == 0:
+            late()
+            session._core = Killed()
+            raise SystemExit
+        os.wait()
+    """)
+    assert by_kind(program) == [("app", []), ("fork", ["late"])]
+    assert len(os.listdir(program.folder / "t")) == 2

@@ -7,8 +7,10 @@ made the run writes their files when it ends itself; if that did not come to it 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import re
+import shutil
 import sys
 import threading
 
@@ -40,10 +42,9 @@ class Recording:
     def write(self, folder: str, suffix: str) -> None:
         """Makes the .pfw of a process folder; where that fails, the folder stays."""
         out = f"{self.prefix}-{self.number(folder)}-{suffix}.pfw" + ("" if self.text else ".gz")
-        keep = os.environ.get("LEXTRACE_KEEP", "0") not in ("", "0")
         try:
             os.makedirs(os.path.dirname(out), exist_ok=True)
-            _core.write_pfw(folder, out, text=self.text, dialect=self.dialect, metric=self.metric, remove=not keep)
+            _core.write_pfw(folder, out, text=self.text, dialect=self.dialect, metric=self.metric, remove=not _keep())
         except OSError as error:
             _settings.say(f"cannot write the trace: {out}: {error.strerror or error}; `lextrace export {folder}` makes it later")
             return
@@ -68,9 +69,22 @@ class Recording:
             pid = name[len(host):].partition("-")[0]
             if not pid.isdigit() or int(pid) == os.getpid() or _lives(int(pid)) or not os.path.isdir(folder):
                 continue
-            done = f"{os.path.basename(self.prefix)}-{self.number(folder)}-"
-            if not any(there.startswith(done) for there in os.listdir(os.path.dirname(self.prefix))):
+            if not self.interrupted(folder):
                 self.write(folder, "fork")
+
+    def interrupted(self, folder: str) -> bool:
+        """Clears up after a process that was killed while it wrote its file; whether that had been written."""
+        where = os.path.dirname(self.prefix)
+        names = [name for name in os.listdir(where) if name.startswith(f"{os.path.basename(self.prefix)}-{self.number(folder)}-")]
+        whole = [name for name in names if name.endswith((".pfw", ".pfw.gz"))]
+        for name in names:
+            if name.endswith(".part"):
+                os.unlink(os.path.join(where, name))
+        if whole and not _keep():
+            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):  # other processes have folders in it
+                os.rmdir(self.run)
+        return bool(whole)
 
 
 _lock = threading.RLock()
@@ -85,6 +99,10 @@ def fnv1a(data: bytes) -> int:
     for byte in data:
         value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
     return value
+
+
+def _keep() -> bool:
+    return os.environ.get("LEXTRACE_KEEP", "0") not in ("", "0")
 
 
 def _lives(pid: int) -> bool:
