@@ -39,8 +39,8 @@ def extras():
         if not marker.exists() or marker.read_text() != "\n".join(EXTRAS):
             base = os.path.join(sys.base_prefix, "bin", "python%d.%d" % sys.version_info[:2])
             subprocess.run([base, "-m", "venv", "--clear", str(venv)], check=True)
-            done = subprocess.run([venv / "bin/python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary", ":all:",
-                                   *EXTRAS], capture_output=True, text=True)
+            words = [venv / "bin/python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary", ":all:"]
+            done = subprocess.run([*words, *EXTRAS], capture_output=True, text=True)
             if done.returncode:
                 pytest.skip("cannot install %s: %s" % (" ".join(EXTRAS), (done.stderr.strip().splitlines() or ["?"])[-1]))
             marker.write_text("\n".join(EXTRAS))

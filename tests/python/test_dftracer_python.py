@@ -239,7 +239,8 @@ def test_with_blocks(program):
     run(program, """
         def where():
             with dft_fn("IO") as f:
-                f.update(epoch=1, step=2, image_idx=3, image_size=4, args={"i": 1, "f": 0.5, "b": True, "s": "x", "t": TagValue(9, TagDType.INT)})
+                f.update(epoch=1, step=2, image_idx=3, image_size=4,
+                         args={"i": 1, "f": 0.5, "b": True, "s": "x", "t": TagValue(9, TagDType.INT)})
         where()
         with dft_fn("IO", "outer", epoch=9) as outer:
             with dft_fn("IO", "inner") as inner:

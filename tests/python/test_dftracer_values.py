@@ -23,7 +23,8 @@ def run(program, text, **more):
 
 
 HOSTILE = [
-    'a "quote"', "back\\slash", "line\nbreak\r\t", "\x00nul\x00", "\x01\x1f\x7f", "naïve 数据 🎉", "</script>", "a/b/c", "{}[],:", " ", "%s%n",
+    'a "quote"', "back\\slash", "line\nbreak\r\t", "\x00nul\x00", "\x01\x1f\x7f", "naïve 数据 🎉", "</script>",
+    "a/b/c", "{}[],:", " ", "%s%n",
     "x" * 40_000,
 ]
 
@@ -128,9 +129,11 @@ def test_what_is_named_by_no_str(program):
     assert len(program.trace().spans) == 5 + 4 + 5
 
 
-@pytest.mark.parametrize("call", ["log_file=5", "log_file=object()", "data_dir=['/a', '/b'], log_file='../t/x'", "process_id=[1], log_file='../t/x'",
-                                  "process_id=2**70, log_file='../t/x'", "process_id='3', log_file='../t/x'", r"log_file='../t/n\udcff'",
-                                  "log_file='../t/a\\0b'", "log_file='../t/'"])
+@pytest.mark.parametrize("call", [
+    "log_file=5", "log_file=object()", "log_file='../t/x', data_dir=['/a', '/b']", "log_file='../t/x', process_id=[1]",
+    "log_file='../t/x', process_id=2**70", "log_file='../t/x', process_id='3'", r"log_file='../t/n\udcff'", "log_file='../t/a\\0b'",
+    "log_file='../t/'",
+])
 def test_odd_words_for_initialize(program, call):
     program(f"""
         from dftracer.logger import DFTracer

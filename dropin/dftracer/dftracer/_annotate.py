@@ -115,7 +115,7 @@ def decorate(function, cat: str, name: str, comp: str = "", parameters: bool = T
     attributes of that name."""
     given = mine = ()
     inner = _function_of(function)
-    if inner is not None and parameters and not _settings.explicitly_off("DFTRACER_INC_METADATA"):
+    if inner is not None and parameters and _settings.arguments:
         code = inner.__code__
         names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
         given = tuple(item for item in _WATCHED if item[0] in names)
@@ -153,7 +153,7 @@ class dftracer:
 
     def get_time(self) -> int:
         """The time since the epoch in the unit of DFTRACER_TIME_METRIC; 0 where nothing is recorded."""
-        return _core.now_ns() // _settings.unit() if _core.active() or _session.enabled() else 0
+        return _core.now_ns() // _settings.unit if _core.active() or _session.enabled() else 0
 
     def get_config(self, key) -> str:
         """The value in force of an environment variable, by its name."""
@@ -238,7 +238,7 @@ def relations_of(relations) -> dict:
 
 
 def log_span(cat: str, name: str, start_time, duration, arguments: dict) -> None:
-    unit = _settings.unit()
+    unit = _settings.unit
     try:
         begin = int(start_time * unit)
     except (TypeError, ValueError, OverflowError):
@@ -261,21 +261,23 @@ class dft_fn:
     """
 
     def __init__(self, cat, name=None, epoch=None, step=None, image_idx=None, image_size=None, enable=True, *, comp=""):
-        if not isinstance(cat, str):
-            if callable(cat):
+        if type(cat) is not str:
+            if callable(cat) and not isinstance(cat, str):
                 raise TypeError("dft_fn.__init__() missing 1 required positional argument: 'cat'")
-            cat = str(cat)
-        self._cat = text(cat)
-        self._given = text(name) if name else None
-        self._name = self._given or text(sys._getframe(1).f_code.co_name)
-        self._comp = comp_of(comp)
+            cat = text(cat)
+        if name is not None and type(name) is not str:
+            name = text(name)
+        self._cat = cat
+        self._given = name or None
+        self._name = name or sys._getframe(1).f_code.co_name
+        self._comp = comp_of(comp) if comp else ""
         self._enable = enable
         self._arguments: dict = {}  # of each event of this object
         self._own: dict | None = None  # of the one that is open as a `with` block
         self._relations: dict = {}
         self._region = None
         self._flush = False
-        self._begin = _core.now_ns() if _core.active() else 0
+        self._begin = _core.now_ns()
         if epoch is not None or step is not None or image_idx is not None or image_size is not None:
             self._keep(self._arguments, epoch, step, image_idx, image_size, None)
 
@@ -297,7 +299,7 @@ class dft_fn:
         """The arguments of a span of this object; None: it is to have none."""
         if not self._enable:
             return None
-        return {} if _settings.explicitly_off("DFTRACER_INC_METADATA") else self._arguments
+        return self._arguments if _settings.arguments else {}
 
     def _all(self) -> dict:
         return {**self._arguments, **(self._own or {})}
@@ -344,30 +346,28 @@ class dft_fn:
 
     def __exit__(self, exc_type=None, exc_val=None, exc_tb=None):
         if self._own is not None:
-            self._tell()
+            if self._own or self._arguments or self._relations:
+                for key, value in self._take().items():
+                    _core.update(key, value)
+            self._own = None
             self._region.__exit__(exc_type, exc_val, exc_tb)
         return None
 
-    def _tell(self) -> None:
-        """The arguments of the event that ends."""
-        arguments = self._take()
-        for key in arguments:
-            _core.update(key, arguments[key])
-
     def _take(self) -> dict:
+        """The arguments of the event that ends."""
         arguments, relations = self._all(), self._relations
         self._own = None
         self._relations = {}
         if relations:
             arguments["relations"] = relations_of(relations)
-        return {} if _settings.explicitly_off("DFTRACER_INC_METADATA") else arguments
+        return arguments if _settings.arguments else {}
 
     def flush(self):
         """Ends the event: the open `with` block, else what lasts since the object was made or reset()."""
         if self._enable and not self._flush:
             if self._own is not None:
                 self.__exit__()
-            elif _core.active() and self._begin:
+            elif _core.active():
                 now = _core.now_ns()
                 _core.span(self._cat, self._name, self._begin, now - self._begin, self._take(), self._comp)
             self._flush = True
@@ -395,20 +395,21 @@ class dft_fn:
                 new: dict = {}
                 self._keep(new, epoch, step, image_idx, image_size, args)
                 self._arguments.update(new)
-                if not _settings.explicitly_off("DFTRACER_INC_METADATA"):
+                if _settings.arguments:
                     for key, value in new.items():
                         _core.update(key, value)
         return self
 
     @staticmethod
     def _keep(where: dict, epoch, step, image_idx, image_size, args) -> None:
-        for key, value, kind in (("epoch", epoch, int), ("step", step, int), ("image_idx", image_idx, int),
-                                 ("image_size", image_size, float)):
-            if value is not None:
-                try:
-                    where[key] = kind(value)
-                except (TypeError, ValueError, OverflowError):
-                    where[key] = value
+        if epoch is not None:
+            where["epoch"] = _as(int, epoch)
+        if step is not None:
+            where["step"] = _as(int, step)
+        if image_idx is not None:
+            where["image_idx"] = _as(int, image_idx)
+        if image_size is not None:
+            where["image_size"] = _as(float, image_size)
         for key, value in (args or {}).items():
             value = value._value if isinstance(value, TagValue) else value
             where[text(key)] = int(value) if isinstance(value, bool) else value if isinstance(value, (int, float)) else _safe(value)
@@ -473,6 +474,13 @@ def iterate(items, cat, iter_name, block_name, count_name, arguments):
             yield item
         finally:  # also where the loop is left
             tell(block_name, begin)
+
+
+def _as(kind, value):
+    try:
+        return kind(value)
+    except (TypeError, ValueError, OverflowError):
+        return value
 
 
 def _safe(value) -> str:

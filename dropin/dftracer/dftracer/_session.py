@@ -10,9 +10,8 @@ import atexit
 import contextlib
 import os
 import re
-import shutil
 import sys
-import threading
+from _thread import RLock
 
 import lextrace
 from lextrace import _core
@@ -81,13 +80,15 @@ class Recording:
             if name.endswith(".part"):
                 os.unlink(os.path.join(where, name))
         if whole and not _keep():
+            import shutil  # rarely
+
             shutil.rmtree(folder, ignore_errors=True)
             with contextlib.suppress(OSError):  # other processes have folders in it
                 os.rmdir(self.run)
         return bool(whole)
 
 
-_lock = threading.RLock()
+_lock = RLock()
 _recording: Recording | None = None
 _begun = False  # in this process: the environment starts no second recording
 _hooked = False
@@ -142,6 +143,7 @@ def _begin(prefix: str | None, rank, explicit: bool) -> None:
         _rename(_recording, prefix, explicit)
         return
     _begun = True
+    _settings.renew()
     if _core.active():
         _tell_rank(rank)
         return
@@ -267,7 +269,7 @@ def _hook() -> None:
 
 def _after_fork() -> None:
     global _lock
-    _lock = threading.RLock()
+    _lock = RLock()
     recording = _recording
     if recording is None:
         return

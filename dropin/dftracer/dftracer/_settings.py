@@ -77,9 +77,11 @@ def explicitly_off(variable: str) -> bool:
     return switch(variable) is False
 
 
-def unit() -> int:
-    """Nanoseconds of one unit of the time metric."""
-    return UNITS[metric()]
+def renew() -> None:
+    """Reads what is asked for often; at import, and when a recording begins."""
+    global arguments, unit
+    arguments = not explicitly_off("DFTRACER_INC_METADATA")
+    unit = UNITS[metric()]
 
 
 def metric() -> str:
@@ -144,3 +146,8 @@ def _text(value, turned: bool) -> str:
     if turned and text.lower() in ON + OFF:
         return "0" if text.lower() in ON else "1"
     return "1" if value is True else "0" if value is False else text
+
+
+arguments: bool  # whether spans have any
+unit: int        # nanoseconds of one unit of the time metric
+renew()

@@ -53,7 +53,9 @@ class DFTracer(dftracer):
         """A context manager for a region of that category and name; without them the time since the epoch, in the unit of
         DFTRACER_TIME_METRIC."""
         if cat is None:
-            return _core.now_ns() // _settings.unit()
+            return _core.now_ns() // _settings.unit
+        if type(cat) is str is type(name) and not comp:
+            return _core.region(cat, name)
         return _core.region(_annotate.text(cat), None if name is None else _annotate.text(name), _annotate.comp_of(comp))
 
     def update(self, key=None, value=None, *, epoch=None, step=None, image_idx=None, image_size=None, args=None):
@@ -62,7 +64,7 @@ class DFTracer(dftracer):
         dft_fn._keep(arguments, epoch, step, image_idx, image_size, args)
         if key is not None:
             arguments[_annotate.text(key)] = value
-        if not _settings.explicitly_off("DFTRACER_INC_METADATA") or "comp" in arguments:
-            for name, content in arguments.items():
+        for name, content in arguments.items():
+            if _settings.arguments or name == "comp":
                 _core.update(name, content)
         return self

@@ -222,7 +222,7 @@ class DFTracerAI:
         return self
 
     def __exit__(self, exc_type=None, exc_val=None, exc_tb=None):
-        if self.profiler._enable:
+        if self.profiler._arguments and self.profiler._enable:
             _tell(self.profiler)
         self._region.__exit__(exc_type, exc_val, exc_tb)  # also of what was disabled while it was open
 

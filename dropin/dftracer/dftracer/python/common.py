@@ -75,7 +75,7 @@ profiler: ProfilerProtocol = NoOpProfiler()
 
 def get_time_scale() -> float:
     """Units of the time metric in a second."""
-    return 1_000_000_000 / _settings.unit()
+    return 1_000_000_000 / _settings.UNITS[_settings.metric()]
 
 
 def setup_logger(name: str, log_file: str, formatter: str, level: int = logging.INFO) -> logging.Logger:
