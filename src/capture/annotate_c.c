@@ -1,5 +1,9 @@
 /* The public C API of include/lextrace/lextrace.h, on top of capture/annotate.h. */
+#define lextrace_begin begin_inline /* the functions of these names are others, see there */
+#define lextrace_end end_inline
 #include "capture/annotate_c.h"
+#undef lextrace_begin
+#undef lextrace_end
 
 #include <errno.h>
 #include <limits.h>
@@ -93,19 +97,19 @@ void lextrace_region_unwind(lextrace_region *region)
 }
 
 /*
- * Functions of these names were called by programs of version 0.1.0, whose regions end with `plan`. Today's header has
- * inline functions of the same names.
+ * Programs that were compiled against the first header, whose regions end with `plan`, call these; today's has inline
+ * functions of the same names.
  */
-LX_API void begin_bare(lextrace_region *region) __asm__("lextrace_begin");
-LX_API void end_bare(lextrace_region *region) __asm__("lextrace_end");
+LX_API void lextrace_begin(lextrace_region *region);
+LX_API void lextrace_end(lextrace_region *region);
 
-void begin_bare(lextrace_region *region)
+void lextrace_begin(lextrace_region *region)
 {
 	if (lx_c_look(region, false))
 		lx_region_begin(region, lx_c_word(region), lx_c_plan(region));
 }
 
-void end_bare(lextrace_region *region)
+void lextrace_end(lextrace_region *region)
 {
 	lx_region_end(region, lx_c_plan(region), false);
 }

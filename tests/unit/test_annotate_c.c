@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#define lextrace_begin begin_inline /* the library's functions of these names are called, too, see struct bare */
+#define lextrace_end end_inline
 #include "lextrace/dftracer.h"
 #include "lextrace/lextrace.h"
 #include "transform/trace.h"
