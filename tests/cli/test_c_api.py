@@ -2,6 +2,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -437,3 +438,21 @@ def test_dftracer_cpp(dftracer_cpp, tmp_path):
         *part, ("mine", {"real": 0.5}), ("work", {"comp": "io", "double": 3.14, "flag": 1}),
         part[0], ("DYNAMIC", {"n": 1, "text": "std"}), ("mine", {"real": 0.5, **exception}),
         ("work", {"comp": "io", "double": 3.14, "flag": 1, **exception})]
+
+
+# ---- docs/c-api.md ----
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_examples_of_the_page(tmp_path, number):
+    text = re.findall(r"^```c\n(.*?)^```", (ROOT / "docs/c-api.md").read_text(), re.S | re.M)[number]
+    if "main" not in text:
+        text += "int main(void)\n{\n\treturn lextrace_start(\"run\") || load(\"x\");\n}\n"
+    (tmp_path / "example.c").write_text(text)
+    build(tmp_path / "example.c", tmp_path / "example")
+    done = execute("./example", cwd=tmp_path, **on(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    if number:
+        assert spans(pfw(tmp_path)[0]) == [("read", {"comp": "io"})]
+    else:
+        assert Counter(name for kind, name, _ in told(only(tmp_path / "run"))[1][0] if kind == "region_end") == {
+            "IO/chunk": 3, "IO/load": 1}
