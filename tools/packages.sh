@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that building and testing need, as far as they are missing. Usage: packages.sh [build|test|fuzz]
 set -eu
-need="gcc make libdeflate-dev libxxhash-dev python3-venv python3-dev"
+need="gcc make libdeflate-dev libisal-dev libxxhash-dev python3-venv python3-dev"
 [ "${1:-build}" = test ] && need="$need libcmocka-dev babeltrace2 chromium shellcheck man-db"
 [ "${1:-build}" = fuzz ] && need="$need clang libclang-rt-dev"
 command -v cmake >/dev/null 2>&1 || need="$need cmake"

@@ -9,9 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LX_INFLATE_HISTORY 32768u /* bytes in front of `out` that must stay as they were written, as far as there were any */
-#define LX_INFLATE_SLACK 320u     /* bytes behind `limit` that are written, too */
-
 enum lx_inflated {
 	LX_INFLATED,          /* to the end */
 	LX_INFLATED_CUT,      /* the input ends inside a member */
@@ -19,6 +16,7 @@ enum lx_inflated {
 	LX_INFLATED_FOLLOWED, /* something that is no gzip follows the last member */
 	LX_INFLATED_STOPPED,  /* full() said so */
 	LX_INFLATED_NO_MEMORY,
+	LX_INFLATED_NO_LIBRARY, /* ISA-L, which does the work, is not there */
 };
 
 struct lx_inflate {

@@ -18,13 +18,8 @@
 #define BUFFER_SIZE (1u << 20)
 #define INPUT_SIZE (1u << 18)
 
-/* In front of the text lies what was inflated before it, behind it room for what a reader or scanner does there. */
-#define FRONT LX_INFLATE_HISTORY
-#define BEHIND (LX_INFLATE_SLACK + LX_PFW_PADDING)
-
 struct buffer {
-	char *block;
-	char *text;         /* block + FRONT */
+	char *text;         /* LX_PFW_PADDING bytes behind it are there for the scanner */
 	size_t size, room;
 };
 
@@ -46,12 +41,11 @@ struct input {
 
 static bool grow(struct buffer *buffer, size_t room)
 {
-	char *block = realloc(buffer->block, FRONT + room + BEHIND);
+	char *text = realloc(buffer->text, room + LX_PFW_PADDING);
 
-	if (!block)
+	if (!text)
 		return false;
-	buffer->block = block;
-	buffer->text = block + FRONT;
+	buffer->text = text;
 	buffer->room = room;
 	return true;
 }
@@ -101,13 +95,13 @@ static bool pass_on(struct input *input)
 		return false;
 	}
 	size_t whole = (size_t)(newline + 1 - full->text), rest = full->size - whole;
-	char *copy = malloc(FRONT + rest);
+	char *copy = malloc(rest + 1);
 
 	if (!copy) {
 		input->error = -ENOMEM;
 		return false;
 	}
-	memcpy(copy, full->block + whole, FRONT + rest);
+	memcpy(copy, full->text + whole, rest);
 	full->size = whole;
 	hand_over(input, false);
 	input->now = next = next_buffer(input);
@@ -116,7 +110,7 @@ static bool pass_on(struct input *input)
 		next = NULL;
 	}
 	if (next) {
-		memcpy(next->block, copy, FRONT + rest);
+		memcpy(next->text, copy, rest);
 		next->size = rest;
 	}
 	free(copy);
@@ -182,6 +176,8 @@ static void read_gzip(struct input *input, size_t got)
 		input->cut_why = "its gzip data are damaged";
 	else if (result == LX_INFLATED_FOLLOWED)
 		input->cut_why = "something that is no gzip follows the gzip data";
+	else if (result == LX_INFLATED_NO_LIBRARY)
+		input->cut_why = "ISA-L (libisal2), which reads gzip, is not there; unpack it by zcat";
 }
 
 static void *reader(void *context)
@@ -250,7 +246,7 @@ static int read_open(struct lx_pfw *pfw, int fd)
 	if (error == 0 && input.cut_why)
 		lx_pfw_torn(pfw, input.cut_why);
 	for (unsigned i = 0; i < BUFFERS; i++)
-		free(input.buffers[i].block);
+		free(input.buffers[i].text);
 	free(input.bytes);
 	pthread_cond_destroy(&input.changed);
 	pthread_mutex_destroy(&input.lock);
