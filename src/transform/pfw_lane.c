@@ -101,12 +101,12 @@ static int put_hash(struct lx_pfw_lanes *lanes, struct lx_pfw_lane *lane, uint32
 	int error;
 
 	if (hash->name) {
-		static const char file[] = "file";
+		static const char file[8] = "file"; /* as long as those who compare read */
 		size_t cut = known->name_size > 5 && known->name[known->name_size - 5] == '_' ? 5 : 4;
 		struct lx_pfw_text name = { known->name, known->name_size - cut, false };
 
 		if (known->name_size == 5 && known->name[0] == 'f')
-			name = (struct lx_pfw_text){ file, sizeof(file) - 1, false };
+			name = (struct lx_pfw_text){ file, 4, false };
 		int64_t id = name.size ? lx_pfw_key(&pfw->names, &name) : key;
 
 		if (id < 0)

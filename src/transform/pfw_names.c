@@ -5,6 +5,7 @@
 #include "transform/pfw.h"
 
 #define TEXT_BLOCK (1u << 18)
+#define BEHIND 8u /* readable bytes behind each text, for those who compare words */
 #define KEPT_MAX 0x7fffffffu /* bytes of a name */
 
 /* What a lexgion was made from, to know it again: texts as they stand in the file, one behind the other. */
@@ -38,12 +39,30 @@ static inline uint64_t mix_text(uint64_t hash, const struct lx_pfw_text *text)
 	return mix(hash, word);
 }
 
+/* Texts have readable bytes behind them: those of the scanner, and those that are kept. */
+static inline bool equal(const char *a, const char *b, size_t size)
+{
+	uint64_t x, y;
+
+	for (; size >= 8; a += 8, b += 8, size -= 8) {
+		memcpy(&x, a, 8);
+		memcpy(&y, b, 8);
+		if (x != y)
+			return false;
+	}
+	if (size == 0)
+		return true;
+	memcpy(&x, a, 8);
+	memcpy(&y, b, 8);
+	return (x ^ y) << (64 - 8 * size) == 0;
+}
+
 static char *text_room(struct lx_pfw_names *names, size_t size)
 {
 	if (size > TEXT_BLOCK / 4)
-		return lx_store_alloc(names->store, size);
+		return lx_store_alloc(names->store, size + BEHIND);
 	if (size > names->text_left) {
-		names->text = lx_store_alloc(names->store, TEXT_BLOCK);
+		names->text = lx_store_alloc(names->store, TEXT_BLOCK + BEHIND);
 		if (!names->text) {
 			names->text_left = 0;
 			return NULL;
@@ -146,9 +165,9 @@ static bool same(const struct lx_pfw_entry *entry, const struct lx_pfw_place *pl
 {
 	return entry->mixed == mixed && entry->name_size == place->name.size && entry->cat_size == place->cat.size &&
 	       entry->file_size == place->file.size && entry->line == place->line && entry->traits == traits_of(place) &&
-	       memcmp(entry->raw, place->name.at, place->name.size) == 0 &&
-	       memcmp(entry->raw + entry->name_size, place->cat.at, place->cat.size) == 0 &&
-	       memcmp(entry->raw + entry->name_size + entry->cat_size, place->file.at, place->file.size) == 0;
+	       equal(entry->raw, place->name.at, place->name.size) &&
+	       equal(entry->raw + entry->name_size, place->cat.at, place->cat.size) &&
+	       equal(entry->raw + entry->name_size + entry->cat_size, place->file.at, place->file.size);
 }
 
 /* "CATEGORY/NAME", a title in front of an import's. */

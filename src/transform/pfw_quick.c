@@ -120,14 +120,15 @@ static inline const struct known *find_known(struct lx_pfw_line *line, unsigned 
 	return NULL;
 }
 
-bool lx_pfw_quick(struct lx_pfw_line *line, const char *at, const char *end)
+const char *lx_pfw_quick(struct lx_pfw_line *line, const char *at)
 {
+	lx_pfw_clear(line);
 	for (unsigned index = 0; index < sizeof(line->order); index++) {
 		const struct known *key = find_known(line, index, ++at);
 		struct lx_pfw_value other, *value;
 
 		if (!key)
-			return false;
+			return NULL;
 		at += key->size;
 		if (key->member == ARGS) {
 			at = quick_args(at, line);
@@ -142,9 +143,9 @@ bool lx_pfw_quick(struct lx_pfw_line *line, const char *at, const char *end)
 			}
 		}
 		if (!at)
-			return false;
+			return NULL;
 		if (*at != ',')
 			break;
 	}
-	return at[0] == '}' && at + 1 == end;
+	return at[0] == '}' && at[1] == '\n' ? at + 1 : NULL;
 }

@@ -196,35 +196,46 @@ void lx_pfw_new_file(struct lx_pfw *pfw, const char *path)
 	pfw->file_torn = false;
 }
 
+/* The line from `text` on; returns what comes behind its newline. */
+static const char *take_line(struct lx_pfw *pfw, const char *text, const char *end, int *error)
+{
+	const char *newline = *text == '{' ? lx_pfw_quick(&pfw->line, text) : NULL;
+	bool cut;
+
+	pfw->line_number++;
+	if (__builtin_expect(newline != NULL, 1)) {
+		*error = lx_pfw_record(pfw);
+		return newline + 1;
+	}
+	newline = memchr(text, '\n', (size_t)(end - text));
+	cut = !newline;
+	if (cut)
+		newline = end; /* the padding's */
+	switch (lx_pfw_scan(&pfw->line, text, newline)) {
+	case LX_PFW_RECORD:
+		*error = lx_pfw_record(pfw);
+		break;
+	case LX_PFW_WRONG:
+		if (cut)
+			lx_pfw_torn(pfw, "it ends inside a line");
+		else
+			lx_pfw_wrong(pfw, pfw->line.wrong, pfw->line.wrong_at + 1);
+		break;
+	case LX_PFW_NO_MEMORY:
+		*error = -ENOMEM;
+		break;
+	case LX_PFW_BLANK:
+		break;
+	}
+	return newline + 1;
+}
+
 int lx_pfw_take(struct lx_pfw *pfw, const char *text, size_t size)
 {
 	const char *end = text + size;
 	int error = 0;
 
-	while (text < end && error == 0) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		bool cut = !newline;
-
-		if (cut)
-			newline = end; /* the padding's */
-		pfw->line_number++;
-		switch (lx_pfw_scan(&pfw->line, text, newline)) {
-		case LX_PFW_RECORD:
-			error = lx_pfw_record(pfw);
-			break;
-		case LX_PFW_WRONG:
-			if (cut)
-				lx_pfw_torn(pfw, "it ends inside a line");
-			else
-				lx_pfw_wrong(pfw, pfw->line.wrong, pfw->line.wrong_at + 1);
-			break;
-		case LX_PFW_NO_MEMORY:
-			error = -ENOMEM;
-			break;
-		case LX_PFW_BLANK:
-			break;
-		}
-		text = newline + 1;
-	}
+	while (text < end && error == 0)
+		text = take_line(pfw, text, end, &error);
 	return error;
 }

@@ -327,23 +327,11 @@ static bool scan_record(struct scan *scan, struct lx_pfw_line *line)
 	return !scan->wrong;
 }
 
-static inline void clear(struct lx_pfw_line *line)
-{
-	line->given = 0;
-	line->args_text = (struct lx_pfw_text){ "", 0, false };
-	line->arg_count = 0;
-}
-
 enum lx_pfw_scanned lx_pfw_scan(struct lx_pfw_line *line, const char *text, const char *end)
 {
 	struct scan scan = { .at = text };
 
-	clear(line);
-	if (*text == '{') {
-		if (lx_pfw_quick(line, text, end))
-			return LX_PFW_RECORD;
-		clear(line);
-	}
+	lx_pfw_clear(line);
 	while (*scan.at == '[' || *scan.at == ',' || *scan.at == ']' || *scan.at == ' ' || *scan.at == '\t' || *scan.at == '\r')
 		scan.at++;
 	if (scan.at == end)

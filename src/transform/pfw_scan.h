@@ -64,10 +64,18 @@ enum lx_pfw_scanned { LX_PFW_RECORD, LX_PFW_BLANK, LX_PFW_WRONG, LX_PFW_NO_MEMOR
 enum lx_pfw_scanned lx_pfw_scan(struct lx_pfw_line *line, const char *text, const char *end);
 
 /*
- * Likewise for a line as DFTracer writes it, without blanks, from its brace on. False: it has to go the long way. Part of
- * lx_pfw_scan().
+ * Likewise for a record as DFTracer writes it, without blanks, from its brace on. Returns the newline behind it; NULL: the line has
+ * to go the long way.
  */
-bool lx_pfw_quick(struct lx_pfw_line *line, const char *at, const char *end);
+const char *lx_pfw_quick(struct lx_pfw_line *line, const char *at);
+
+/* As it is before a line is scanned. */
+static inline void lx_pfw_clear(struct lx_pfw_line *line)
+{
+	line->given = 0;
+	line->args_text = (struct lx_pfw_text){ "", 0, false };
+	line->arg_count = 0;
+}
 
 /* To the next quote, backslash or newline. */
 static inline const char *lx_pfw_plain_end(const char *at)
