@@ -210,10 +210,11 @@ static int run(const struct lx_command *command, const struct lx_args *args)
 
 const struct lx_command lx_cmd_export = {
 	.name = "export",
-	.usage = "[OPTIONS] [DIR]",
+	.usage = "[OPTIONS] [DIR|FILE...]",
 	.summary = "write a run as a file of another tool",
 	.description =
-		"Writes the run in DIR (default: the newest run in the current folder) in one of these formats:\n"
+		"Writes the run in DIR (default: the newest run in the current folder; also .pfw or .pfw.gz files, or a folder that "
+		"holds them) in one of these formats:\n"
 		"\n"
 		"perfetto (.perfetto-trace, .pftrace): the Perfetto UI and trace_processor; small and fast to write.\n"
 		"\n"

@@ -89,12 +89,12 @@ static int run(const struct lx_command *command, const struct lx_args *args)
 
 const struct lx_command lx_cmd_info = {
 	.name = "info",
-	.usage = "[OPTIONS] [DIR]",
+	.usage = "[OPTIONS] [DIR|FILE...]",
 	.summary = "say what a run is: program, processes, clock, losses, repairs",
 	.description =
 		"Describes the run in DIR, or the newest run in the current folder: the program and its end, host and clock, "
 		"numbers of events by kind, what was lost and why, what readers make good, notes of the recorder, and a table "
-		"of the processes.",
+		"of the processes. DIR may also be .pfw or .pfw.gz files, or a folder that holds them.",
 	.examples = "lextrace info\tthe newest run here\n"
 		    "lextrace info --packets lextrace-app-2\thow its streams were written\n"
 		    "lextrace info --json | jq .lost\tfor programs",

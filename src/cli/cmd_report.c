@@ -153,10 +153,11 @@ static int run(const struct lx_command *command, const struct lx_args *args)
 
 const struct lx_command lx_cmd_report = {
 	.name = "report",
-	.usage = "[OPTIONS] [DIR]",
+	.usage = "[OPTIONS] [DIR|FILE...]",
 	.summary = "say where the time went, by function, call path, thread or process",
 	.description =
-		"Reads the run in the folder DIR, or the newest run in the current folder, and prints a table of its functions.\n"
+		"Reads the run in the folder DIR, or the newest run in the current folder, and prints a table of its functions. "
+		"DIR may also be a .pfw or .pfw.gz file, of DFTracer or of lextrace, several of these, or a folder that holds them.\n"
 		"\n"
 		"self is the time in a function without its callees; total is with them, of a recursion the outermost call only. "
 		"Shares are of the time of all threads taken together. calls counts all calls, mean is self time a call, p99 and "

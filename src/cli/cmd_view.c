@@ -294,12 +294,13 @@ static int run(const struct lx_command *command, const struct lx_args *args)
 
 const struct lx_command lx_cmd_view = {
 	.name = "view",
-	.usage = "[OPTIONS] [DIR]",
+	.usage = "[OPTIONS] [DIR|FILE...]",
 	.summary = "print the events of a run, one a line",
 	.description =
 		"Prints all events of the run in DIR, or of the newest run in the current folder, merged over its processes and "
 		"threads by time: the time, the time since the line above, program and process, the event's name, its fields. "
-		"Any number of events needs the same memory.\n"
+		"Any number of events needs the same memory. DIR may also be .pfw or .pfw.gz files, or a folder that holds them; "
+		"their events are read into memory first.\n"
 		"\n"
 		"python_thread_id is the number that lextrace gives to the thread, 0 for the main thread.",
 	.examples =
