@@ -501,3 +501,74 @@ def test_dialect_1(program):
     assert trace.text.startswith("[\n") and trace.one("x")["ph"] == "X" and trace.args("x") == {"step": 1}
     assert all("id" in line for line in trace.lines) and trace.metadata["key"] == "value"
     assert os.listdir(program.cwd) == []
+
+
+# ---- torch ----
+
+def test_what_torch_measured(program):
+    """With objects as torch.profiler gives them: PyTorch itself is not there."""
+    run(program, """
+        from types import SimpleNamespace as N
+        from dftracer.python.torch import trace_handler
+        start = log.get_time()
+        event = N(key="aten::mm", time_range=N(start=100.4, elapsed_us=lambda: 7), device_type=N(value=0), cpu_memory_usage=64,
+                  is_remote=False, device_memory_usage=0, input_shapes=[[2, 3], [3, 4]], total_cpu_percent=12.5)
+        trace_handler(N(events=lambda: [event], profiler=N(kineto_results=N(trace_start_ns=lambda: start * 1000))))
+        trace_handler(N(events=lambda: [event]))  # does not say when it began
+        log.log_event("start", "mark", start, 0)
+    """)
+    trace = program.trace()
+    first, second = trace.named("aten::mm")
+    assert first["cat"] == "PP" and first["dur"] == 7 and first["ts"] - trace.one("start")["ts"] == 100
+    assert abs(second["ts"] - first["ts"]) < 60_000_000
+    assert own(first) == {"device": 0, "cpu_memory": 64, "is_remote": 0, "device_memory_usage": 0, "input_size": 4,
+                          "total_cpu_percent": 12.5}
+
+
+def test_dynamo_without_torch(program):
+    done = program("""
+        from dftracer.python.dynamo import TORCH_AVAILABLE, Dynamo, create_backend, dynamo
+        if not TORCH_AVAILABLE:
+            for call in (create_backend, dynamo.compile):
+                try:
+                    call()
+                except RuntimeError as error:
+                    print(error)
+        assert dynamo.cat == "dynamo" and dynamo.count_parameters(3) is None
+        from types import SimpleNamespace as N
+        assert dynamo.count_parameters(N(parameters=lambda: [N(numel=lambda: 3), N(numel=lambda: 4)])) == 7
+    """)
+    assert "PyTorch" in done.stdout or done.stdout == ""
+
+
+def test_dynamo_graph(program):
+    """On a graph as torch.fx has it: PyTorch itself is not there."""
+    run(program, """
+        import contextlib, sys, types
+        sys.modules["torch"] = types.SimpleNamespace(is_grad_enabled=lambda: True, __spec__=None)
+        from dftracer.python import dynamo as module
+        import dftracer.python.dynamo
+        module = sys.modules["dftracer.python.dynamo"]
+        module.TORCH_AVAILABLE = True
+
+        class Graph:
+            def __init__(self):
+                self.nodes = [types.SimpleNamespace(op=op, target=target) for op, target in
+                              (("placeholder", "x"), ("call_function", len), ("call_method", "view"), ("call_module", "fc.a"))]
+                self.at, self.calls = None, []
+            @contextlib.contextmanager
+            def inserting_before(self, node): self.at = node; yield
+            inserting_after = inserting_before
+            def call_function(self, function, args=()): self.calls.append((function, args))
+
+        tracer = module.Dynamo("model", epoch=1)
+        gm = types.SimpleNamespace(graph=Graph(), recompile=lambda: None, get_submodule=lambda name: {}, forward=None)
+        assert tracer.add_enhanced_timing_to_graph(gm) is gm
+        for function, args in gm.graph.calls:
+            function(*args)
+        assert tracer.call_stack == []
+    """)
+    trace = program.trace()
+    assert trace.names() == ["fc.a.dict_fc_a", "function.len", "method.view"]
+    assert {span["cat"] for span in trace.spans} == {"dynamo"}
+    assert own(trace.one("function.len")) == {"epoch": 1, "grad_enabled": 1}

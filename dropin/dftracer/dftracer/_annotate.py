@@ -1,87 +1,19 @@
-"""What both faces of the package share: tags, entities, the tracer's object and the annotation dft_fn."""
+"""The annotation dft_fn, which both faces of the package share."""
 from __future__ import annotations
 
 import sys
 import warnings
-from enum import Enum, IntEnum
 
 from lextrace import _core
 
-from . import _session, _settings
+from . import _settings
+from ._tags import EntityRelation, EntityStore, TagValue, as_kind, relations_of, text
+from ._tracer import dftracer
 
 COMPS = ("io", "mem", "cpu", "comm")
 _WATCHED = (("epoch", "int"), ("step", "int"), ("image_idx", "int"), ("image_size", "float"))
 
 _warned: set[str] = set()
-_declared: set[tuple] = set()
-
-
-class TagType(Enum):
-    KEY = 0
-    VALUE = 1
-    IGNORE = 2
-
-    def __int__(self) -> int:
-        return self.value
-
-
-class TagDType(Enum):
-    INT = 0
-    FLOAT = 1
-    STRING = 2
-
-    def __int__(self) -> int:
-        return self.value
-
-
-class TagValue:
-    """A value with how it is to be taken; value() is what log_event takes."""
-
-    def __init__(self, value, dtype: TagDType = TagDType.STRING, tag_type: TagType = TagType.KEY):
-        self._dtype = dtype
-        self._tag_type = tag_type
-        self._value = {TagDType.INT: int, TagDType.FLOAT: float}.get(dtype, str)(value)
-
-    def value(self) -> tuple:
-        return int(self._tag_type), self._value
-
-
-class EntityStore(IntEnum):
-    """Where an entity lies."""
-
-    MEMORY, GPU_MEMORY, LOCAL_DISK, PARALLEL_FS, BURST_BUFFER, OBJECT_STORE, DATABASE, NETWORK, OTHER = range(9)
-
-
-class EntityRole(IntEnum):
-    """What entities of a type are to the program."""
-
-    UNKNOWN, INPUT, OUTPUT, INTERMEDIATE, PARAMETER, REFERENCE = range(6)
-
-
-class EntityRelation(IntEnum):
-    """Below 16: of an event to an entity; from 16 on: between two entities."""
-
-    USED, GENERATED, INVALIDATED, UPDATED = range(4)
-    DERIVED_FROM, REVISION_OF, CONTAINS, PART_OF, SPECIALIZATION_OF, ALTERNATE_OF, DEPENDS_ON = range(16, 23)
-
-
-def _name_in(enumeration, value) -> str:
-    try:
-        return enumeration(int(value)).name.lower()
-    except (TypeError, ValueError):
-        return str(value)
-
-
-def _plain(value):
-    """The value itself of a TagValue, of a (tag, value) pair, or of what is neither."""
-    if isinstance(value, TagValue):
-        return value._value
-    return value[1] if isinstance(value, tuple) and len(value) == 2 else value
-
-
-def text(value) -> str:
-    """A str of its own class, for names and keys."""
-    return value if type(value) is str else str.__str__(value) if isinstance(value, str) else str(value)
 
 
 def comp_of(comp) -> str:
@@ -122,133 +54,6 @@ def decorate(function, cat: str, name: str, comp: str = "", parameters: bool = T
         if attributes and names[:1] == ("self",) and not hasattr(function, "__self__"):
             mine = tuple(item for item in _WATCHED if item[0] not in names)
     return _core.decorate(function, cat, name, comp, given, mine)
-
-
-# ---- The tracer ----
-
-class dftracer:
-    """DFTracer's object, of which there is one: dftracer.get_instance(). Its calls do nothing while nothing is recorded."""
-
-    _instance: dftracer | None = None
-
-    def __init__(self):
-        self.logger = None
-        self.dbg_logging = None
-        self.start_time = 0
-
-    @classmethod
-    def get_instance(cls):
-        if cls.__dict__.get("_instance") is None:
-            cls._instance = cls()
-        return cls._instance
-
-    @staticmethod
-    def initialize_log(logfile=None, data_dir=None, process_id=-1) -> dftracer:
-        """Begins a recording where DFTRACER_ENABLE is on. None stands for what the environment says, else for the default."""
-        instance = dftracer.get_instance()
-        if _session.enabled():
-            _session.initialize(logfile, process_id)
-            instance.start_time = instance.get_time()
-        return instance
-
-    def get_time(self) -> int:
-        """The time since the epoch in the unit of DFTRACER_TIME_METRIC; 0 where nothing is recorded."""
-        return _core.now_ns() // _settings.unit if _core.active() or _session.enabled() else 0
-
-    def get_config(self, key) -> str:
-        """The value in force of an environment variable, by its name."""
-        return _settings.get(text(key)) if _core.active() or _session.enabled() else ""
-
-    def enter_event(self) -> None:
-        """An event begins. The nesting of events is known without being told."""
-
-    def exit_event(self) -> None:
-        """An event ends; see enter_event."""
-
-    def log_event(self, name, cat, start_time, duration, int_args=None, float_args=None, string_args=None,
-                  relations=None) -> None:
-        """A span told afterwards: times in the unit of get_time(), arguments as {key: (tag type, value)} or {key: value}."""
-        if not _core.active():
-            _session.begin_by_environment()
-            if not _core.active():
-                return
-        arguments = {}
-        for some in (int_args, float_args, string_args):
-            if some:
-                arguments.update((text(key), _plain(value)) for key, value in some.items())
-        if relations:
-            arguments["relations"] = relations_of(relations)
-        log_span(text(cat), text(name), start_time, duration, arguments)
-
-    def log_metadata_event(self, key, value) -> None:
-        _core.metadata(text(key), value)
-
-    def set_app_metadata_int(self, key, value) -> None:
-        _core.metadata(text(key), value)
-
-    def set_app_metadata_string(self, key, value) -> None:
-        _core.metadata(text(key), text(value))
-
-    def mark_used(self, name) -> None:
-        """Notes that a layer of the program was used."""
-        self._declare(("used", text(name)), f"used.{text(name)}", 1)
-
-    def declare_entity(self, type, key, store=EntityStore.MEMORY, uri="") -> int:
-        """The 64-bit number of the entity; what it is is noted once. 0 where nothing is recorded."""
-        if not _core.active():
-            return 0
-        number = _session.fnv1a(f"{text(type)}\x1f{text(key)}".encode("utf-8", "surrogatepass"))
-        self._declare(("entity", number), f"entity.{number:016x}",
-                      {"type": text(type), "key": text(key), "store": _name_in(EntityStore, store), "uri": text(uri or "")})
-        return number
-
-    def declare_entity_type(self, type, role=EntityRole.UNKNOWN, description="") -> None:
-        self._declare(("type", text(type)), f"entity_type.{text(type)}",
-                      {"role": _name_in(EntityRole, role), "description": text(description or "")})
-
-    def relate_entities(self, relation, subject, object) -> None:
-        if subject and object:
-            _core.metadata("entity_relation", _json({"relation": _name_in(EntityRelation, relation),
-                                                     "subject": hex16(subject), "object": hex16(object)}))
-
-    @staticmethod
-    def _declare(what: tuple, key: str, value) -> None:
-        once = (_core.folder(), *what)
-        if once[0] and once not in _declared:
-            _declared.add(once)
-            _core.metadata(key, _json(value) if isinstance(value, dict) else value)
-
-    def finalize(self) -> None:
-        """Ends the recording that was begun by this package, and writes its file."""
-        _session.finalize()
-
-
-def _json(value) -> str:
-    import json
-
-    return json.dumps(value)
-
-
-def hex16(number) -> str:
-    return f"{int(number) & 0xFFFFFFFFFFFFFFFF:016x}"
-
-
-def relations_of(relations) -> dict:
-    return {_name_in(EntityRelation, relation): [hex16(entity) for entity in entities] for relation, entities in relations.items()}
-
-
-def log_span(cat: str, name: str, start_time, duration, arguments: dict) -> None:
-    unit = _settings.unit
-    try:
-        begin = int(start_time * unit)
-    except (TypeError, ValueError, OverflowError):
-        begin = _core.now_ns()
-    try:
-        length = max(int(duration * unit), 0)
-    except (TypeError, ValueError, OverflowError):
-        length = 0
-    limit = (1 << 63) - 1
-    _core.span(cat, name, max(min(begin, limit), -limit), min(length, limit), arguments)
 
 
 # ---- Annotations ----
@@ -403,16 +208,16 @@ class dft_fn:
     @staticmethod
     def _keep(where: dict, epoch, step, image_idx, image_size, args) -> None:
         if epoch is not None:
-            where["epoch"] = _as(int, epoch)
+            where["epoch"] = as_kind(int, epoch)
         if step is not None:
-            where["step"] = _as(int, step)
+            where["step"] = as_kind(int, step)
         if image_idx is not None:
-            where["image_idx"] = _as(int, image_idx)
+            where["image_idx"] = as_kind(int, image_idx)
         if image_size is not None:
-            where["image_size"] = _as(float, image_size)
+            where["image_size"] = as_kind(float, image_size)
         for key, value in (args or {}).items():
             value = value._value if isinstance(value, TagValue) else value
-            where[text(key)] = int(value) if isinstance(value, bool) else value if isinstance(value, (int, float)) else _safe(value)
+            where[text(key)] = int(value) if isinstance(value, bool) else value if isinstance(value, (int, float)) else text(value)
 
     # -- Relations to entities
 
@@ -474,17 +279,3 @@ def iterate(items, cat, iter_name, block_name, count_name, arguments):
             yield item
         finally:  # also where the loop is left
             tell(block_name, begin)
-
-
-def _as(kind, value):
-    try:
-        return kind(value)
-    except (TypeError, ValueError, OverflowError):
-        return value
-
-
-def _safe(value) -> str:
-    try:
-        return text(value)
-    except Exception:
-        return f"<{type(value).__name__} object>"

@@ -1,8 +1,8 @@
 """The functions that DFTracer's native module has. As there, nothing is recorded unless DFTRACER_ENABLE is on."""
 from __future__ import annotations
 
-from ._annotate import EntityRelation, EntityRole, EntityStore
-from ._annotate import dftracer as _tracer
+from ._tags import EntityRelation, EntityRole, EntityStore
+from ._tracer import dftracer as _tracer
 
 __all__ = [
     "EntityRelation", "EntityRole", "EntityStore", "declare_entity", "declare_entity_type", "enter_event", "exit_event", "finalize",

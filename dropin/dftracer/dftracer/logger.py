@@ -17,8 +17,10 @@ from __future__ import annotations
 
 from lextrace import _core
 
-from . import _annotate, _session, _settings
-from ._annotate import dft_fn, dftracer
+from . import _session, _settings
+from ._annotate import comp_of, dft_fn
+from ._tags import text
+from ._tracer import dftracer
 
 dftracer_fn = dft_fn
 DFTRACER_ENABLE = _session.enabled()
@@ -56,14 +58,14 @@ class DFTracer(dftracer):
             return _core.now_ns() // _settings.unit
         if type(cat) is str is type(name) and not comp:
             return _core.region(cat, name)
-        return _core.region(_annotate.text(cat), None if name is None else _annotate.text(name), _annotate.comp_of(comp))
+        return _core.region(text(cat), None if name is None else text(name), comp_of(comp))
 
     def update(self, key=None, value=None, *, epoch=None, step=None, image_idx=None, image_size=None, args=None):
         """An argument, ``update("comp", "io")``, or those given by keyword, of the innermost span open in this thread."""
         arguments: dict = {}
         dft_fn._keep(arguments, epoch, step, image_idx, image_size, args)
         if key is not None:
-            arguments[_annotate.text(key)] = value
+            arguments[text(key)] = value
         for name, content in arguments.items():
             if _settings.arguments or name == "comp":
                 _core.update(name, content)

@@ -7,8 +7,9 @@ from enum import StrEnum, auto
 
 from lextrace import _core
 
-from .. import _annotate
-from .._annotate import dft_fn, dftracer
+from .._annotate import decorate, dft_fn, iterate
+from .._tags import text
+from .._tracer import dftracer
 from .common import TagDType, TagType, TagValue
 
 ITER_COUNT_NAME = "count"
@@ -111,7 +112,7 @@ def _tell(profiler: dft_fn) -> None:
 def _follow(function, profiler: dft_fn):
     """The function as a region that heeds, at each call, whether the object is enabled and which arguments it has."""
     if not callable(function) or isinstance(function, (type, staticmethod, classmethod)):
-        return _annotate.decorate(function, profiler._cat, profiler._name, parameters=False)
+        return decorate(function, profiler._cat, profiler._name, parameters=False)
     plain = _core.decorate(function, profiler._cat, profiler._name)
     if inspect.isasyncgenfunction(function):
         return plain
@@ -211,7 +212,7 @@ class DFTracerAI:
     def create_children(self, names: dict[str, str]) -> None:
         """Gives the object an attribute for each, an object of this category with that name."""
         for attribute, name in names.items():
-            self._children[attribute] = self._another(_annotate.text(name))
+            self._children[attribute] = self._another(text(name))
             setattr(self, attribute, self._children[attribute])
 
     # -- Spans
@@ -241,7 +242,7 @@ class DFTracerAI:
 
     def iter(self, iterator, *, include_block=True, include_iter=True, iter_name=None, block_name=None):
         """The items; spans NAME.iter for getting each, NAME.block for what is done with it, with the argument count."""
-        return _annotate.iterate(
+        return iterate(
             iterator, self.cat,
             (iter_name or get_iter_handle_name(self.name)) if include_iter else None,
             (block_name or get_iter_block_name(self.name)) if include_block else None,

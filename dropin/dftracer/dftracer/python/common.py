@@ -7,16 +7,9 @@ import sys
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from .. import _settings
-from .._annotate import (
-    EntityRelation,
-    EntityRole,
-    EntityStore,
-    TagDType,
-    TagType,
-    TagValue,
-    dft_fn,
-    dftracer,
-)
+from .._annotate import dft_fn
+from .._tags import EntityRelation, EntityRole, EntityStore, TagDType, TagType, TagValue
+from .._tracer import dftracer
 from .env import DFTRACER_ENABLE, DFTRACER_INIT_PRELOAD, DFTRACER_LOG_LEVEL
 
 __all__ = [

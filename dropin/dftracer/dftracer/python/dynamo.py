@@ -5,7 +5,7 @@ import importlib.util
 from typing import Any
 
 from .. import _session
-from .._annotate import log_span
+from .._tracer import log_span
 from .ai_common import DFTracerAI
 
 CAT_DYNAMO = "dynamo"

@@ -1,7 +1,7 @@
 """Spans from what torch.profiler measured."""
 from __future__ import annotations
 
-from ..._annotate import dftracer, log_span
+from ..._tracer import dftracer, log_span
 from ..common import get_time_scale
 
 __all__ = ["trace_handler"]
