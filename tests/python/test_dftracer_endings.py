@@ -235,8 +235,19 @@ def test_a_full_disk_at_the_end_leaves_the_folder(program):
     """, quiet=False)
     assert done.stdout == "lived\n"
     [line] = done.stderr.splitlines()
-    assert line.startswith("lextrace: cannot write the trace: ")
+    assert line.startswith("lextrace: cannot write ") and ".pfw.gz" in line and ".lextrace" in line
     assert [path.suffix for path in program.files() if path.suffix == ".lextrace"] == [".lextrace"]
+
+
+def test_a_folder_that_the_program_removes(program):
+    done = run(program, """
+        import shutil
+        DFTracer.initialize_log(log_file="../t/app")
+        read()
+        shutil.rmtree("../t")
+    """, quiet=False)
+    [line] = done.stderr.splitlines()
+    assert line.startswith("lextrace: the trace is lost: ") and not (program.folder / "t").exists()
 
 
 # ---- Signals, threads ----

@@ -42,10 +42,12 @@ class Recording:
         """Makes the .pfw of a process folder; where that fails, the folder stays."""
         out = f"{self.prefix}-{self.number(folder)}-{suffix}.pfw" + ("" if self.text else ".gz")
         try:
-            os.makedirs(os.path.dirname(out), exist_ok=True)
             _core.write_pfw(folder, out, text=self.text, dialect=self.dialect, metric=self.metric, remove=not _keep())
         except OSError as error:
-            _settings.say(f"cannot write the trace: {out}: {error.strerror or error}; `lextrace export {folder}` makes it later")
+            if os.path.isdir(folder):
+                _settings.say(error.strerror or str(error))  # a whole line, with both places
+            else:
+                _settings.say(f"the trace is lost: its folder was removed: {folder}")
             return
         if _settings.get("DFTRACER_LOG_LEVEL").upper() in ("INFO", "DEBUG"):
             _settings.say(f"the trace is {out}")
@@ -273,6 +275,7 @@ def _after_fork() -> None:
     recording = _recording
     if recording is None:
         return
+    _core.after_fork_child()
     recording.forked, recording.creator, recording.folder = True, False, ""
     util = sys.modules.get("multiprocessing.util")
     if util is not None:  # its children start with finalizers of their own, and end by os._exit after those
