@@ -5,6 +5,7 @@
 #undef lextrace_begin
 #undef lextrace_end
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -313,11 +314,26 @@ static size_t command_line(char *out, size_t space)
 	return size > 0 && out[size - 1] == '\0' ? size - 1 : size;
 }
 
+/* Whether this is the process that `lextrace run` started. */
+static bool is_root(void)
+{
+	const char *root = getenv("LEXTRACE_ROOT");
+
+	return root && atoi(root) == (int)getpid();
+}
+
+static bool follows(void)
+{
+	const char *follow = getenv("LEXTRACE_FOLLOW");
+
+	return !follow || strcmp(follow, "0") != 0;
+}
+
 int lextrace_start(const char *run)
 {
 	char argv[4096], executable[PATH_MAX], folder[PATH_MAX];
-	const char *follow = getenv("LEXTRACE_FOLLOW"), *root = getenv("LEXTRACE_ROOT"), *program = getenv("LEXTRACE_PROGRAM");
-	bool is_root = root && atoi(root) == (int)getpid(); /* the process that `lextrace run` started */
+	const char *program = getenv("LEXTRACE_PROGRAM");
+	bool root = is_root();
 	ssize_t length = readlink("/proc/self/exe", executable, sizeof(executable) - 1);
 
 	executable[length > 0 ? length : 0] = '\0';
@@ -335,12 +351,12 @@ int lextrace_start(const char *run)
 	}
 	struct lx_session_options options = {
 		.run = run,
-		.program = is_root && program ? program : program_invocation_short_name,
+		.program = root && program ? program : program_invocation_short_name,
 		.executable = executable,
 		.argv = argv,
 		.argv_size = command_line(argv, sizeof(argv)),
-		.follow = !follow || strcmp(follow, "0") != 0,
-		.announce = is_root && !getenv("LEXTRACE_QUIET"),
+		.follow = follows(),
+		.announce = root && !getenv("LEXTRACE_QUIET"),
 	};
 
 	const char *c_calls = getenv("LEXTRACE_C_CALLS");
@@ -365,4 +381,16 @@ void lextrace_stop(void)
 		lx_signal_give_back();
 	}
 	lx_session_stop();
+}
+
+/*
+ * A program that is linked with this library is recorded under `lextrace run` from before its main() on. In a Python, where an
+ * extension brings the library along, Python's side begins when it is ready.
+ */
+__attribute__((constructor)) static void start_of_run(void)
+{
+	const char *run = getenv("LEXTRACE_DIR");
+
+	if (run && *run && (is_root() || follows()) && !dlsym(RTLD_DEFAULT, "Py_GetVersion"))
+		lextrace_start(run); /* what fails here must not disturb the program */
 }

@@ -200,13 +200,8 @@ def test_examples(tmp_path, way):
     (tmp_path / "a.txt").write_text("one two\nthree\n")
     (tmp_path / "b.txt").write_text("four")
     for name, language in ("words-c", b"C"), ("words-cpp", b"C++"):
-        preload = f"{PACKAGE}/lib/liblextrace-preload.so"
-        if way is sanitized:  # its library must come first
-            found = execute("gcc", "-print-file-name=libasan.so", cwd=tmp_path)
-            preload = f"{found.stdout.strip()}:{preload}"
-        # `lextrace run` would do; this needs no Python beside the library.
-        done = execute(folder / name, "a.txt", "b.txt", "missing", cwd=tmp_path, LEXTRACE_DIR=str(tmp_path / name),
-                       LD_PRELOAD=preload)
+        # What `lextrace run` sets; this needs no Python beside the library.
+        done = execute(folder / name, "a.txt", "b.txt", "missing", cwd=tmp_path, LEXTRACE_DIR=str(tmp_path / name))
         assert done.returncode == 0 and "3 a.txt" in done.stdout, done.stderr
         assert done.stderr in ("", "missing: cannot be read\n")
         process, threads = told(only(tmp_path / name))
@@ -293,6 +288,24 @@ def test_hostile_texts(annotated, tmp_path):
 def test_nothing_is_recorded_without_a_session(annotated, tmp_path):
     done = execute(annotated, "off", "1000", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "") and not list(tmp_path.iterdir())
+
+
+def test_lextrace_run(annotated, tmp_path):
+    """A program that is linked with the library needs nothing else; children are recorded or not, as said."""
+    if not (PACKAGE / "__init__.py").exists():
+        pytest.skip("the Python package is not built")
+    for words, count in ([], 2), (["--no-follow"], 1):
+        done = execute(LEXTRACE, "run", *words, "-o", f"run-{count}", annotated, "again", "100", cwd=tmp_path)
+        assert done.returncode == 0 and "no Python process" not in done.stderr, done.stderr
+        folders = processes(tmp_path / f"run-{count}")
+        assert len(folders) == count
+        for folder in folders:
+            process, threads = told(folder)
+            assert Counter(kind for kind, *_ in threads[0]) == {"region_begin": 100, "arg_int": 100, "region_end": 100}
+            assert process.state["ended"] == 1
+    done = execute(LEXTRACE, "run", "-o", "python", sys.executable, "-c",
+                   f"import subprocess; subprocess.run([{str(annotated)!r}, 'once', '100'])", cwd=tmp_path)
+    assert done.returncode == 0 and len(processes(tmp_path / "python")) == 2
 
 
 # ---- dftracer/dftracer.h ----
@@ -421,8 +434,7 @@ def test_dftracer_fork(dftracer, tmp_path):
 
 
 def test_dftracer_joins_a_run(dftracer, tmp_path):
-    done = execute(dftracer, "plain", cwd=tmp_path, LEXTRACE_DIR=str(tmp_path / "run"), PMI_RANK="7",
-                   LD_PRELOAD=str(PACKAGE / "lib/liblextrace-preload.so"), **on(tmp_path))
+    done = execute(dftracer, "plain", cwd=tmp_path, LEXTRACE_DIR=str(tmp_path / "run"), PMI_RANK="7", **on(tmp_path))
     assert (done.returncode, done.stderr) == (0, "") and not (tmp_path / "out").exists()
     process, threads = told(only(tmp_path / "run"))
     assert ("metadata", "rank", (1, b"7")) in threads[0] and process.state["ended"] == 1

@@ -72,6 +72,13 @@ int main(int argc, char **argv)
 		threads();
 		return 0;
 	}
+	if (strcmp(how, "once") == 0 || strcmp(how, "again") == 0) { /* recorded from outside */
+		char command[4096];
+
+		work(NULL);
+		snprintf(command, sizeof(command), "'%s' once %ld", argv[0], count);
+		return strcmp(how, "again") == 0 ? system(command) : 0;
+	}
 	if (lextrace_start("run") != 0)
 		return 1;
 	if (strcmp(how, "many") == 0)
