@@ -51,6 +51,7 @@ struct lx_pfw_names {
 	size_t count, room;
 	uint32_t *table;    /* ids by hash, a power of two, 0: free */
 	size_t table_room;
+	uint32_t keys[32];  /* ids of the last names of arguments, by size */
 	struct lx_pfw_hash *hashes;
 	size_t hash_count, hash_room;
 	uint32_t *hash_table; /* index + 1 */
@@ -65,7 +66,10 @@ void lx_pfw_names_free(struct lx_pfw_names *names); /* what the lexgions need st
 /* The id of a place, defined when it is met first; 0 when there are too many. -ENOMEM as a negative number. */
 int64_t lx_pfw_lexgion(struct lx_pfw_names *names, const struct lx_pfw_place *place);
 
-/* The index of a hash, new or known, or -ENOMEM. */
+/* The lexgion that names an argument. -ENOMEM as a negative number. */
+int64_t lx_pfw_key(struct lx_pfw_names *names, const struct lx_pfw_text *key);
+
+/* The index of a hash, new or known, or -ENOMEM. 8 bytes behind it are readable. */
 int64_t lx_pfw_hash(struct lx_pfw_names *names, const struct lx_pfw_text *hash);
 
 /* A copy that lives as long as the trace, decoded, a NUL behind it; NULL without memory. */
@@ -190,9 +194,6 @@ int lx_pfw_take_sum(struct lx_pfw *pfw, uint64_t pid, uint64_t tid);
 
 /* The last argument of that name, or NULL. */
 const struct lx_pfw_value *lx_pfw_find(const struct lx_pfw_line *line, const char *key);
-
-/* The lexgion that names an argument. -ENOMEM as a negative number. */
-int64_t lx_pfw_key(struct lx_pfw_names *names, const struct lx_pfw_text *key);
 
 /* The line is no record that can be read. */
 void lx_pfw_wrong(struct lx_pfw *pfw, const char *why, size_t at);

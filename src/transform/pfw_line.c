@@ -73,14 +73,6 @@ static bool time_of(const struct lx_pfw *pfw, const struct lx_pfw_value *value, 
 	return true;
 }
 
-int64_t lx_pfw_key(struct lx_pfw_names *names, const struct lx_pfw_text *key)
-{
-	const struct lx_pfw_place place = { .name = *key, .cat = { "", 0, false }, .file = { "", 0, false },
-					    .domain = LX_DOMAIN_USER, .flags = LX_LEXGION_KEY };
-
-	return lx_pfw_lexgion(names, &place);
-}
-
 static void touch(struct lx_pfw *pfw, const struct lx_pfw_track *track, uint64_t first, uint64_t last)
 {
 	struct lx_pfw_process *process = &pfw->processes[track->process];

@@ -23,11 +23,24 @@ static inline uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 29;
 }
 
+/* Texts have readable bytes behind them: those of the scanner, and those that are kept. */
 static inline uint64_t mix_text(uint64_t hash, const struct lx_pfw_text *text)
 {
 	const char *at = text->at;
 	size_t left = text->size;
-	uint64_t word;
+	uint64_t word, last;
+
+	if (left <= 16 && left >= 8) { /* most are: both words at a time */
+		memcpy(&word, at, 8);
+		memcpy(&last, at + left - 8, 8);
+		word = (hash ^ word) * 0x9e3779b97f4a7c15u;
+		last = (last + left) * 0xc2b2ae3d27d4eb4fu;
+		return word ^ word >> 29 ^ last ^ last >> 31;
+	}
+	if (left > 0 && left < 8) {
+		memcpy(&word, at, 8);
+		return mix(hash, word << (64 - 8 * left) ^ left);
+	}
 
 	for (; left >= 8; at += 8, left -= 8) {
 		memcpy(&word, at, 8);
@@ -39,7 +52,6 @@ static inline uint64_t mix_text(uint64_t hash, const struct lx_pfw_text *text)
 	return mix(hash, word);
 }
 
-/* Texts have readable bytes behind them: those of the scanner, and those that are kept. */
 static inline bool equal(const char *a, const char *b, size_t size)
 {
 	uint64_t x, y;
@@ -237,6 +249,23 @@ int64_t lx_pfw_lexgion(struct lx_pfw_names *names, const struct lx_pfw_place *pl
 		if (same(&names->entries[names->table[at]], place, mixed))
 			return names->table[at];
 	return define(names, place, mixed, at);
+}
+
+int64_t lx_pfw_key(struct lx_pfw_names *names, const struct lx_pfw_text *key)
+{
+	const struct lx_pfw_place place = { .name = *key, .cat = { "", 0, false }, .file = { "", 0, false },
+					    .domain = LX_DOMAIN_USER, .flags = LX_LEXGION_KEY };
+	uint32_t *last = &names->keys[key->size % (sizeof(names->keys) / sizeof(names->keys[0]))];
+	const struct lx_pfw_entry *entry = &names->entries[*last];
+	int64_t id;
+
+	/* Lines have the keys of those before them. */
+	if (*last && entry->name_size == key->size && equal(entry->raw, key->at, key->size))
+		return *last;
+	id = lx_pfw_lexgion(names, &place);
+	if (id > 0)
+		*last = (uint32_t)id;
+	return id;
 }
 
 int64_t lx_pfw_hash(struct lx_pfw_names *names, const struct lx_pfw_text *hash)
