@@ -80,7 +80,7 @@ class Spans:
                 more = values(event)
                 one = {"what": kind[2], "name": self.name(event), "value": more, "args": {}}
                 self.told.append(one)
-                target, left = one["args"], {"span": lambda: more[2], "point": lambda: more}.get(kind[2], lambda: 0)()
+                target, left = one["args"], more[2] if kind[2] == "span" else more if kind[2] == "point" else 0
             else:
                 if kind[2] == "arg_text" and event.more.more:
                     text += event.more.bytes.decode()

@@ -102,6 +102,14 @@ typedef struct lx_decorated {
 	Py_ssize_t parameter_count;
 } lx_decorated;
 
+/* What is asked of a decorated function. */
+struct lx_wish {
+	PyObject *category, *name, *comp;       /* str */
+	PyObject *parameters, *attributes;      /* tuples of names, or of (name, how) */
+};
+/* A new one around a callable; NULL with an exception. */
+PyObject *lx_decorated_new(PyObject *function, const struct lx_wish *wish);
+
 /* The values of the parameters of a call, new references, NULL where there is none; `values` has room for them all. */
 int lx_parameters_take(lx_decorated *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **values);
 /* Adds them (and the comp) to the region that has just begun. */
@@ -115,8 +123,10 @@ int lx_code_flags(PyObject *function);
 
 int lx_region_ready(PyObject *module);
 int lx_decorated_ready(PyObject *module);
+int lx_decorate_ready(PyObject *module);
 int lx_runs_ready(PyObject *module);
 int lx_steps_ready(PyObject *module);
+int lx_scope_ready(PyObject *module);
 int lx_annotations_ready(PyObject *module);
 
 #endif

@@ -371,136 +371,29 @@ static int add_parameters(lx_decorated *self, PyObject *items, bool attributes)
 	return result;
 }
 
-/* A new one around `function`. */
-static PyObject *decorate_callable(PyObject *function, PyObject *category, PyObject *name, PyObject *comp,
-				   PyObject *parameters, PyObject *attributes)
+PyObject *lx_decorated_new(PyObject *function, const struct lx_wish *wish)
 {
 	lx_decorated *self = make(function);
 
 	if (!self)
 		return NULL;
-	self->parameters = PyMem_Calloc((size_t)(PyTuple_GET_SIZE(parameters) + PyTuple_GET_SIZE(attributes)) + 1,
+	self->parameters = PyMem_Calloc((size_t)(PyTuple_GET_SIZE(wish->parameters) + PyTuple_GET_SIZE(wish->attributes)) + 1,
 					sizeof(*self->parameters));
 	if (!self->parameters) {
 		Py_DECREF(self);
 		return PyErr_NoMemory();
 	}
-	if (lx_annotation_set(&self->place, category, name, comp, function) != 0 || take_attributes(self) != 0 ||
-	    add_parameters(self, parameters, false) != 0 || add_parameters(self, attributes, true) != 0)
+	if (lx_annotation_set(&self->place, wish->category, wish->name, wish->comp, function) != 0 || take_attributes(self) != 0 ||
+	    add_parameters(self, wish->parameters, false) != 0 || add_parameters(self, wish->attributes, true) != 0)
 		Py_CLEAR(self);
-	else if (PyUnicode_GET_LENGTH(comp) > 0 && self->place.comp == LX_COMP_NONE)
-		self->comp = Py_NewRef(comp);
+	else if (PyUnicode_GET_LENGTH(wish->comp) > 0 && self->place.comp == LX_COMP_NONE)
+		self->comp = Py_NewRef(wish->comp);
 	return (PyObject *)self;
 }
 
-struct wish {
-	PyObject *category, *name, *comp, *parameters, *attributes;
-};
-
-static PyObject *decorate_any(PyObject *function, const struct wish *wish);
-
-/* staticmethod, classmethod: the same around a decorated function. */
-static PyObject *decorate_inside(PyObject *function, const struct wish *wish)
-{
-	PyObject *inner = PyObject_GetAttrString(function, "__func__");
-	PyObject *made = inner ? decorate_any(inner, wish) : NULL;
-	PyObject *result = made ? PyObject_CallOneArg((PyObject *)Py_TYPE(function), made) : NULL;
-
-	Py_XDECREF(made);
-	Py_XDECREF(inner);
-	return result;
-}
-
-static PyObject *decorate_property(PyObject *function, const struct wish *wish)
-{
-	static const char *const names[] = {"fget", "fset", "fdel"};
-	PyObject *parts[4] = {NULL, NULL, NULL, NULL}, *result = NULL;
-
-	for (int i = 0; i < 3; i++) {
-		PyObject *part = PyObject_GetAttrString(function, names[i]);
-
-		if (!part)
-			goto end;
-		parts[i] = part == Py_None ? part : decorate_any(part, wish);
-		if (parts[i] != part)
-			Py_DECREF(part);
-		if (!parts[i])
-			goto end;
-	}
-	parts[3] = PyObject_GetAttrString(function, "__doc__");
-	if (parts[3])
-		result = PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(function), parts[0], parts[1], parts[2], parts[3], NULL);
-end:
-	drop(parts, 4);
-	return result;
-}
-
-/* A class stays the class that it is: its instances' beginning is what is recorded. */
-static PyObject *decorate_class(PyObject *class, const struct wish *wish)
-{
-	PyTypeObject *type = (PyTypeObject *)class;
-	bool by_new = type->tp_init == PyBaseObject_Type.tp_init && type->tp_new != PyBaseObject_Type.tp_new;
-	const char *slot = by_new ? "__new__" : "__init__";
-
-	if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE))
-		return decorate_callable(class, wish->category, wish->name, wish->comp, wish->parameters, wish->attributes);
-	PyObject *inner = PyObject_GetAttrString(class, slot), *made = inner ? decorate_any(inner, wish) : NULL;
-
-	if (made && by_new)
-		Py_SETREF(made, PyObject_CallOneArg((PyObject *)&PyStaticMethod_Type, made));
-	int result = made ? PyObject_SetAttrString(class, slot, made) : -1;
-
-	Py_XDECREF(made);
-	Py_XDECREF(inner);
-	return result == 0 ? Py_NewRef(class) : NULL;
-}
-
-static PyObject *decorate_any(PyObject *function, const struct wish *wish)
-{
-	if (PyObject_TypeCheck(function, &PyStaticMethod_Type) || PyObject_TypeCheck(function, &PyClassMethod_Type))
-		return decorate_inside(function, wish);
-	if (PyObject_TypeCheck(function, &PyProperty_Type))
-		return decorate_property(function, wish);
-	if (PyType_Check(function))
-		return decorate_class(function, wish);
-	if (strcmp(Py_TYPE(function)->tp_name, "cached_property") == 0) { /* of functools: it calls what it holds */
-		PyObject *inner = PyObject_GetAttrString(function, "func"), *made = inner ? decorate_any(inner, wish) : NULL;
-		int result = made ? PyObject_SetAttrString(function, "func", made) : -1;
-
-		Py_XDECREF(made);
-		Py_XDECREF(inner);
-		return result == 0 ? Py_NewRef(function) : NULL;
-	}
-	if (!PyCallable_Check(function))
-		return PyErr_Format(PyExc_TypeError, "what is decorated is a function, method or class, not %.100s",
-				    Py_TYPE(function)->tp_name);
-	return decorate_callable(function, wish->category, wish->name, wish->comp, wish->parameters, wish->attributes);
-}
-
-static PyObject *decorate(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
-{
-	static char *names[] = {"function", "category", "name", "comp", "parameters", "self_attributes", NULL};
-	PyObject *function, *nothing = PyTuple_New(0), *no_comp = PyUnicode_FromString(""), *result = NULL;
-	struct wish wish = {.comp = no_comp, .parameters = nothing, .attributes = nothing};
-
-	if (nothing && no_comp &&
-	    PyArg_ParseTupleAndKeywords(args, keywords, "OUU|UO!O!:decorate", names, &function, &wish.category, &wish.name,
-					&wish.comp, &PyTuple_Type, &wish.parameters, &PyTuple_Type, &wish.attributes))
-		result = decorate_any(function, &wish);
-	Py_XDECREF(nothing);
-	Py_XDECREF(no_comp);
-	return result;
-}
-
-static PyMethodDef functions[] = {
-	{"decorate", (PyCFunction)(void (*)(void))decorate, METH_VARARGS | METH_KEYWORDS,
-	 PyDoc_STR("The function (method, class, property, ...) as a region CATEGORY/NAME.")},
-	{NULL, NULL, 0, NULL},
-};
-
-int lx_decorated_ready(PyObject *module)
+int lx_decorated_ready(PyObject *Py_UNUSED(module))
 {
 	if (PyType_Ready(&method_type) < 0 || PyType_Ready(&plain_type) < 0)
 		return -1;
-	return PyModule_AddFunctions(module, functions);
+	return 0;
 }

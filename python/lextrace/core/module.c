@@ -273,9 +273,14 @@ static PyMethodDef methods[] = {
 
 static int execute(PyObject *module)
 {
-	if (lx_region_ready(module) != 0 || lx_decorated_ready(module) != 0 || lx_runs_ready(module) != 0 ||
-	    lx_steps_ready(module) != 0 || lx_annotations_ready(module) != 0)
-		return -1;
+	static int (*const parts[])(PyObject *module) = {
+		lx_region_ready, lx_decorated_ready, lx_decorate_ready, lx_runs_ready, lx_steps_ready, lx_scope_ready,
+		lx_annotations_ready,
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (parts[i](module) != 0)
+			return -1;
 	return PyModule_AddStringConstant(module, "version", LX_VERSION);
 }
 
