@@ -4,24 +4,59 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/prefix.h"
 #include "cli/runs.h"
 #include "cli/sides.h"
+
+/* The files that the prefix of an annotated program's log stands for; a folder of it where there are none. */
+static int open_prefix(const struct lx_prefix *found, struct lx_trace **trace, char *message, size_t size)
+{
+	if (found->file_count > 0)
+		return lx_trace_open_files((const char *const *)found->files, found->file_count, trace, message, size);
+	if (found->run_count > 1)
+		lx_error("%zu runs begin so: this is %s", found->run_count, found->runs[found->run_count - 1]);
+	return lx_trace_open(found->runs[found->run_count - 1], trace, message, size);
+}
+
+/* The one word is such a prefix, not a path. */
+static bool find_prefix(const struct lx_args *args, struct lx_prefix *found)
+{
+	*found = (struct lx_prefix){ 0 };
+	if (args->word_count != 1 || access(args->words[0], F_OK) == 0 || lx_prefix_look(args->words[0], found) < 0)
+		return false;
+	if (lx_prefix_complete(found)) {
+		lx_prefix_free(found);
+		if (lx_prefix_look(args->words[0], found) < 0)
+			return false;
+	}
+	return found->file_count + found->run_count > 0;
+}
 
 struct lx_trace *lx_open_run(const struct lx_args *args, bool *named_by_us)
 {
 	struct lx_trace *trace = NULL;
-	char *path = lx_find_run(args, named_by_us);
+	struct lx_prefix prefix;
+	bool is_prefix = find_prefix(args, &prefix);
+	char *path = is_prefix ? strdup(args->words[0]) : lx_find_run(args, named_by_us);
 	char message[1024];
 	int error;
 
-	if (!path)
+	if (!path) {
+		lx_prefix_free(&prefix);
 		return NULL;
-	if (args->word_count > 1)
+	}
+	if (is_prefix) {
+		*named_by_us = false;
+		error = open_prefix(&prefix, &trace, message, sizeof(message));
+	} else if (args->word_count > 1) {
 		error = lx_trace_open_files((const char *const *)args->words, (size_t)args->word_count, &trace, message,
 					    sizeof(message));
-	else
+	} else {
 		error = lx_trace_open(path, &trace, message, sizeof(message));
+	}
+	lx_prefix_free(&prefix);
 	if (error == -EINVAL)
 		lx_say_no_trace(path);
 	else if (error < 0)

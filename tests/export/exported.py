@@ -283,15 +283,18 @@ def pfw_lines(path):
 
 def read_pfw(path):
     """Depths by containment, as DFTracer's tools find them; begin and end are us since the epoch."""
-    names, spans, events = {}, {}, {}
+    names, spans, events, numbers = {}, {}, {}, {}
     for line in pfw_lines(path):
         key = line["pid"], line["tid"]
         if "id" in line:
-            events[line["pid"]] = events.get(line["pid"], 0) + 1
-            assert line["id"] == events[line["pid"]]
+            numbers[line["pid"]] = numbers.get(line["pid"], 0) + 1
+            assert line["id"] == numbers[line["pid"]]
+        events[line["pid"]] = events.get(line["pid"], 0) + (line["ph"] != 4)
         if line["name"] == "thread_name" and line["ph"] == 4:
             names[key] = line["args"]["name"]
         elif line["cat"] != "dftracer":
+            if line["ph"] == 2:
+                continue  # counters: see test_annotations.py
             assert line["ph"] == 1 and line["type"] in (3, 6) and line["dur"] >= 0
             spans.setdefault(key, []).append((line["name"], line["ts"], line["ts"] + line["dur"],
                                               line["args"].get("ended")))
