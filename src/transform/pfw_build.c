@@ -258,10 +258,6 @@ static void set_state(struct built *built)
 	};
 	if (!process->killed)
 		state->end = (struct lx_clock_sample){ process->last, process->last, process->last };
-	if (from->row_count == 0)
-		state->modes[LX_DOMAIN_USER] = LX_MODE_TRACING;
-	else
-		state->modes[LX_DOMAIN_USER] = LX_MODE_MONITORING;
 }
 
 /* The lists at their full length to the store. */

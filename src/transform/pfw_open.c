@@ -134,6 +134,16 @@ static char *say(const struct lx_pfw *pfw)
 	return used ? (char *)keep(pfw->store, text) : NULL;
 }
 
+/* The files do not say what was recorded: what is in them was. */
+static void set_modes(struct lx_process *process)
+{
+	uint32_t mode = process->row_count ? LX_MODE_MONITORING : LX_MODE_TRACING;
+
+	process->state.modes[LX_DOMAIN_USER] = mode;
+	for (size_t id = 1; id < process->lexgion_count; id++)
+		process->state.modes[process->lexgions[id].domain] = mode;
+}
+
 static int build_all(struct lx_pfw *pfw, struct lx_trace *trace)
 {
 	struct lx_lexgion *lexgions;
@@ -161,6 +171,7 @@ static int build_all(struct lx_pfw *pfw, struct lx_trace *trace)
 		trace->processes[i].lexgions = lexgions;
 		trace->processes[i].lexgion_count = pfw->names.count;
 		trace->processes[i].state.lexgions = pfw->names.count;
+		set_modes(&trace->processes[i]);
 	}
 	return 0;
 }
