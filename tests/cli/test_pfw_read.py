@@ -343,6 +343,11 @@ def test_invalid_lines_are_counted_and_told_of(tmp_path, bad):
     assert "trace.pfw:3" in found["said"]
 
 
+def test_modes_are_those_of_what_is_there():
+    assert "User TRACING, IO TRACING" in lextrace("info", APP).stdout.decode()
+    assert "User MONITORING, IO MONITORING" in lextrace("info", SUMS).stdout.decode()
+
+
 def test_other_kinds_are_told_of(tmp_path):
     found = report(write(tmp_path, text(line(), line(ph="B"), line(ph=9))))
     assert calls(found) == {"C/f": 1} and "2 records of an unknown kind (ph) left out" in found["said"]
