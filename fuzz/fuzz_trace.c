@@ -9,6 +9,8 @@
 
 #include "sections.h"
 #include "transform/parse.h"
+#include "view/arguments.h"
+#include "view/json_value.h"
 #include "view/spans.h"
 
 #define STREAMS_MAX 16
@@ -150,7 +152,45 @@ struct seen {
 	uint64_t entered, left, recursive;
 	uint64_t now;
 	const struct lx_thread_info *thread;
+	uint64_t told, runs, named;
 };
+
+static void check_arguments(const struct lx_arguments *arguments)
+{
+	REQUIRE(!arguments || arguments->count <= LX_ARGUMENTS_MAX);
+	for (uint32_t i = 0; arguments && i < arguments->count; i++) {
+		const struct lx_argument *one = &arguments->list[i];
+
+		REQUIRE(one->kind >= LX_EV_ARG_INT && one->kind <= LX_EV_ARG_TEXT && one->size <= LX_TEXT_MAX);
+		REQUIRE(one->size <= one->room);
+		for (uint32_t k = 0; k < i; k++)
+			REQUIRE(arguments->list[k].key != one->key);
+		if (one->kind == LX_EV_ARG_TEXT && one->size > 0)
+			lx_json_valid(one->text, one->size);
+	}
+}
+
+static void told(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+		 const struct lx_told *told)
+{
+	(void)process;
+	(void)thread;
+	REQUIRE(told->kind >= LX_EV_SPAN && told->kind < LX_EV_COUNT);
+	REQUIRE(told->kind != LX_EV_METADATA || (told->arguments && told->arguments->count == 1));
+	check_arguments(told->arguments);
+	((struct seen *)context)->told++;
+}
+
+static void run_end(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
+		    const struct lx_run *run)
+{
+	struct seen *seen = context;
+
+	(void)process;
+	REQUIRE(run->slices > 0 && run->begin <= run->end && run->thread == thread);
+	check_arguments(run->arguments);
+	seen->runs += run->slices;
+}
 
 static void enter(void *context, const struct lx_process *process, const struct lx_thread_info *thread,
 		  struct lx_span *span)
@@ -186,6 +226,9 @@ static void leave(void *context, const struct lx_process *process, const struct 
 	REQUIRE(span->begin <= span->end && span->end >= seen->now);
 	REQUIRE(span->children <= span->end - span->begin);
 	REQUIRE(name <= lx_lexgion(process, span->lexgion)->file_size);
+	check_arguments(span->arguments);
+	REQUIRE(!span->run || span->run->lexgion == span->lexgion);
+	seen->named += span->run != NULL;
 	seen->now = span->end;
 	seen->depth--;
 	seen->left++;
@@ -193,7 +236,7 @@ static void leave(void *context, const struct lx_process *process, const struct 
 
 static void read_all(struct lx_trace *trace)
 {
-	static const struct lx_spans_ops ops = {.enter = enter, .leave = leave};
+	static const struct lx_spans_ops ops = {.enter = enter, .leave = leave, .told = told, .run_end = run_end};
 	struct lx_process *process = &trace->processes[0];
 	struct lx_spans_totals totals = {0};
 	struct seen seen = {0};
@@ -203,6 +246,9 @@ static void read_all(struct lx_trace *trace)
 
 	REQUIRE(lx_spans_run(process, &ops, &seen, &totals) == 0);
 	REQUIRE(seen.depth == 0 && seen.entered == seen.left && seen.entered >= totals.begins);
+	REQUIRE(seen.runs == seen.named); /* every slice of a run is told of with its run, once */
+	REQUIRE(seen.told <= totals.kinds[LX_EV_SPAN] + totals.kinds[LX_EV_POINT] + totals.kinds[LX_EV_COUNTER] +
+				     totals.kinds[LX_EV_METADATA]);
 	REQUIRE(lx_merge_open(trace, NULL, &merge) == 0);
 	while (lx_merge_next(merge, &event)) {
 		merged++;

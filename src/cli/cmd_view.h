@@ -30,6 +30,9 @@ int lx_view_line_init(struct lx_view *view, struct lx_view_source *source, const
 /* Writes one line. Returns 0 or -ENOMEM. */
 int lx_view_line(struct lx_view *view, const struct lx_merged *event);
 
+/* Writes what a long event has behind its header, as more fields of its line. Returns 0 or -ENOMEM. */
+int lx_view_more(const struct lx_view *view, const struct lx_event *event);
+
 /*
  * A moment as users write it: seconds from the run's start ("2.81"), or a time of day ("17:48:17.5"), of the run's first
  * day or, where that lies before its start, the day after. False: it is neither.

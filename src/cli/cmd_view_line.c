@@ -65,6 +65,8 @@ static const char *name_of_name(const struct lx_lexgion *lexgion)
 		return "callee";
 	if (lexgion->flags & LX_LEXGION_IMPORT)
 		return "module";
+	if (lexgion->flags & LX_LEXGION_KEY)
+		return "key";
 	return lexgion->domain == LX_DOMAIN_PYTHON ? "qualname" : "name";
 }
 
@@ -171,6 +173,8 @@ static int text_line(struct lx_view *view, const struct lx_merged *event, const 
 	fwrite_unlocked(text, 1, (size_t)(at - text), file);
 	if (fields) {
 		fwrite_unlocked(fields, 1, strlen(fields), file);
+		if (lx_view_more(view, &event->event) < 0)
+			return -ENOMEM;
 	} else if (event->event.kind == LX_EV_MODE) {
 		start_field(view, file, "domain", true);
 		fputs(lx_domain_name(event->event.value & 0xffff), file);
@@ -206,14 +210,17 @@ static int json_line(struct lx_view *view, const struct lx_merged *event, const 
 	at = put_text(at, lx_event_name(event->event.kind));
 	at = put_text(at, "\"");
 	fwrite_unlocked(text, 1, (size_t)(at - text), file);
-	if (fields)
+	if (fields) {
 		fwrite_unlocked(fields, 1, strlen(fields), file);
-	else if (event->event.kind == LX_EV_MODE)
+		if (lx_view_more(view, &event->event) < 0)
+			return -ENOMEM;
+	} else if (event->event.kind == LX_EV_MODE) {
 		fprintf(file, ",\"qualname\":null,\"domain\":\"%s\",\"mode\":\"%s\"",
 			lx_domain_name(event->event.value & 0xffff), lx_mode_text(event->event.value >> 16));
-	else
+	} else {
 		fprintf(file, ",\"qualname\":null,\"%s\":%u",
 			event->event.kind == LX_EV_STACK_SWITCH ? "stack" : "value", event->event.value);
+	}
 	fwrite_unlocked("}\n", 1, 2, file);
 	return 0;
 }
@@ -221,18 +228,16 @@ static int json_line(struct lx_view *view, const struct lx_merged *event, const 
 int lx_view_line(struct lx_view *view, const struct lx_merged *event)
 {
 	const char *fields = NULL;
+	int error;
 
 	if (lx_event_has_lexgion(event->event.kind)) {
 		fields = fields_of(view, source_of(view, event->process), event->process, event->event.value);
 		if (!fields)
 			return -ENOMEM;
 	}
-	if (view->json)
-		json_line(view, event, fields);
-	else
-		text_line(view, event, fields);
+	error = view->json ? json_line(view, event, fields) : text_line(view, event, fields);
 	view->before = event->real_ns;
-	return 0;
+	return error;
 }
 
 static bool read_seconds(const char *text, double *seconds)
