@@ -132,7 +132,10 @@ static int complain(int error, const char *path, const char *culprit, char *mess
 {
 	switch (error) {
 	case -ENOENT:
-		snprintf(message, size, "no such folder: %s; give the folder that `lextrace run` made", path);
+		if (*culprit && lx_pfw_is_name(culprit))
+			snprintf(message, size, "%s: no such file; name files that are there", culprit);
+		else
+			snprintf(message, size, "no such folder: %s; give the folder that `lextrace run` made", path);
 		break;
 	case -ENOTDIR:
 		snprintf(message, size, "not a folder: %s; give the folder that `lextrace run` made", path);

@@ -201,6 +201,8 @@ def test_ranks_are_one_run(tmp_path):
     lextrace("export", tmp_path, "-o", tmp_path / "out.json", "--to", "chrome")
     assert b"fhash" not in (tmp_path / "out.json").read_bytes()
     assert b"fhash" in gzip.decompress(FORK.read_bytes())
+    done = lextrace("report", APP, tmp_path / "nosuch.pfw", status=1)
+    assert done.stderr.count(b"\n") == 1 and b"nosuch.pfw: no such file" in done.stderr
     done = lextrace("report", APP, tmp_path, status=1)
     assert b"one run at a time" in done.stderr
 
