@@ -58,33 +58,59 @@ def decorate(function, cat: str, name: str, comp: str = "", parameters: bool = T
 
 # ---- Annotations ----
 
-class dft_fn:
+class dft_fn(_core.scope):
     """An annotation of a category. It decorates (``@dft_fn(cat="IO")``, ``@c.log``), it is a context manager
     (``with dft_fn("IO", "read") as f``), and it wraps iterations (``for x in c.iter(items)``).
 
     comp: what the annotated code does, one of io, mem, cpu, comm.
     """
 
-    def __init__(self, cat, name=None, epoch=None, step=None, image_idx=None, image_size=None, enable=True, *, comp=""):
+    _named = True       # the name was given, and is not that of the function around
+    _relations = None   # of the event that is open: {relation: [entity]}
+    _flush = False      # the event has ended; "block": that of a `with` block
+
+    # Making, entering and leaving are _core.scope's: _cat, _given (the name), _comp, _enable, _begin, _open; _kept has the arguments of
+    # each event of the object, _own those of the open one, a dict or None.
+
+    def _begin_arguments(self, cat, name=None, epoch=None, step=None, image_idx=None, image_size=None, enable=True, *, comp=""):
         if type(cat) is not str:
             if callable(cat) and not isinstance(cat, str):
-                raise TypeError("dft_fn.__init__() missing 1 required positional argument: 'cat'")
+                raise TypeError("dft_fn() missing 1 required positional argument: 'cat'")
             cat = text(cat)
-        if name is not None and type(name) is not str:
-            name = text(name)
         self._cat = cat
-        self._given = name or None
-        self._name = name or sys._getframe(1).f_code.co_name
-        self._comp = comp_of(comp) if comp else ""
-        self._enable = enable
-        self._arguments: dict = {}  # of each event of this object
-        self._own: dict | None = None  # of the one that is open as a `with` block
-        self._relations: dict = {}
-        self._region = None
-        self._flush = False
-        self._begin = _core.now_ns()
+        if name:
+            self._given = text(name)
+        else:
+            self._named = False
+            self._given = sys._getframe(1).f_code.co_name
+        if comp:
+            self._comp = comp_of(comp)
+        self._enable = bool(enable)
         if epoch is not None or step is not None or image_idx is not None or image_size is not None:
             self._keep(self._arguments, epoch, step, image_idx, image_size, None)
+
+    def _end_arguments(self) -> dict:
+        """The arguments of the event that ends."""
+        arguments, relations = self._all(), self._relations
+        self._own = None
+        if relations:
+            self._relations = None
+            arguments["relations"] = relations_of(relations)
+        return arguments if _settings.arguments else {}
+
+    @property
+    def _name(self) -> str:
+        return self._given
+
+    @property
+    def _arguments(self) -> dict:
+        if self._kept is None:
+            self._kept = {}
+        return self._kept
+
+    @_arguments.setter
+    def _arguments(self, arguments: dict) -> None:
+        self._kept = arguments
 
     # -- The object as upstream's dictionaries show it
 
@@ -107,7 +133,7 @@ class dft_fn:
         return self._arguments if _settings.arguments else {}
 
     def _all(self) -> dict:
-        return {**self._arguments, **(self._own or {})}
+        return {**(self._kept or {}), **(self._own or {})}
 
     # -- Decorators
 
@@ -115,7 +141,7 @@ class dft_fn:
         """Decorates a function, method, class, property, ...: a span for each call, from its begin to its end."""
         if not self._enable:
             return function
-        return decorate(function, self._cat, self._given or name_of(function), self._comp)
+        return decorate(function, self._cat, self._given if self._named else name_of(function), self._comp or "")
 
     def log(self, func=None, name=None):
         """Decorates, with and without parentheses; the span has the function's qualified name, or `name`."""
@@ -136,54 +162,31 @@ class dft_fn:
             return lambda decorated: self._decorator(decorated, name, attributes)
         if not self._enable:
             return function
-        return decorate(function, self._cat, text(name) if name else name_of(function), self._comp, attributes=attributes)
+        return decorate(function, self._cat, text(name) if name else name_of(function), self._comp or "",
+                        attributes=attributes)
 
-    # -- Context manager
-
-    def __enter__(self):
-        if self._enable:
-            if self._region is None:
-                self._region = _core.region(self._cat, self._name, self._comp)
-            self._own = {}
-            self._flush = False
-            self._region.__enter__()
-        return self
-
-    def __exit__(self, exc_type=None, exc_val=None, exc_tb=None):
-        if self._own is not None:
-            if self._own or self._arguments or self._relations:
-                for key, value in self._take().items():
-                    _core.update(key, value)
-            self._own = None
-            self._region.__exit__(exc_type, exc_val, exc_tb)
-        return None
-
-    def _take(self) -> dict:
-        """The arguments of the event that ends."""
-        arguments, relations = self._all(), self._relations
-        self._own = None
-        self._relations = {}
-        if relations:
-            arguments["relations"] = relations_of(relations)
-        return arguments if _settings.arguments else {}
+    # -- Events
 
     def flush(self):
         """Ends the event: the open `with` block, else what lasts since the object was made or reset()."""
-        if self._enable and not self._flush:
-            if self._own is not None:
-                self.__exit__()
-            elif _core.active():
-                now = _core.now_ns()
-                _core.span(self._cat, self._name, self._begin, now - self._begin, self._take(), self._comp)
-            self._flush = True
+        if self._enable:
+            if self._open:
+                self.__exit__(None, None, None)
+                self._flush = "block"
+            elif not self._flush:
+                if _core.active():
+                    now = _core.now_ns()
+                    _core.span(self._cat, self._name, self._begin, now - self._begin, self._end_arguments(), self._comp or "")
+                self._flush = True
         return self
 
     def reset(self):
         """Begins an event anew."""
         if self._enable:
-            if self._own is not None or (self._flush and self._region is not None):
-                if self._own is not None:
-                    self.__exit__()
+            if self._open:
+                self.__exit__(None, None, None)
+                self.__enter__()
+            elif self._flush == "block":
                 self.__enter__()
             self._begin = _core.now_ns()
             self._flush = False
@@ -194,7 +197,9 @@ class dft_fn:
     def update(self, epoch=None, step=None, image_idx=None, image_size=None, args=None):
         """Arguments of the open `with` block of this object; elsewhere of the innermost open span, and of later blocks."""
         if self._enable:
-            if self._own is not None:
+            if self._open:
+                if self._own is None:
+                    self._own = {}
                 self._keep(self._own, epoch, step, image_idx, image_size, args)
             else:
                 new: dict = {}
@@ -224,6 +229,8 @@ class dft_fn:
     def relate(self, relation, entity):
         """The event used, generated, ... the entity of that number."""
         if self._enable and entity and int(relation) < 16:
+            if self._relations is None:
+                self._relations = {}
             self._relations.setdefault(EntityRelation(int(relation)), []).append(entity)
         return self
 
