@@ -322,6 +322,11 @@ try: g.throw(ValueError("v"))
 except ValueError: pass
 g = numbers(7); next(g); del g
 g = numbers(8); g.close()
+g = numbers(8)
+for wrong in (lambda: g.send(5), lambda: g.throw(OSError())):
+    try: wrong()
+    except (TypeError, OSError): pass
+    else: assert False
 g = numbers(9)
 import gc; gc.collect()
 a, b = numbers(2), numbers(2)

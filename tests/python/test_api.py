@@ -139,7 +139,7 @@ def test_errors(api):
                 print("started", bad)
             except OSError as error:
                 print("refused")
-        for wrong in (lambda: lextrace.region(), lambda: lextrace.region(1), lambda: lextrace.region("a", "b", "c"),
+        for wrong in (lambda: lextrace.region(), lambda: lextrace.region(1), lambda: lextrace.region("a", "b", "c", "d"),
                       lambda: lextrace.start(3), lambda: lextrace.start(no_such=1)):
             try:
                 wrong()

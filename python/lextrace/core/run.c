@@ -20,6 +20,7 @@ struct step {
 	PyObject_HEAD
 	PyObject *inner;
 	struct run *run;
+	bool starts;            /* what it sends may begin the run */
 	bool closes;            /* of aclose(): the run is over with it */
 };
 
@@ -35,12 +36,15 @@ static void drop_values(struct run *self)
 	self->values = NULL;
 }
 
-/* False: this step is not followed: it runs already, or is over, or nothing records. */
-static bool enter(struct run *self)
+/*
+ * False: this step is not followed: it runs already, or is over, or nothing records. `starts`: what has not begun does so
+ * by it, as it does by being sent None.
+ */
+static bool enter(struct run *self, bool starts)
 {
 	struct lx_annotation *place = &self->decorated->place;
 
-	if (self->over || self->run.open || !lx_annotation_ready(place))
+	if (self->over || self->run.open || (self->run.number == 0 && !starts) || !lx_annotation_ready(place))
 		return false;
 	if (self->run.number == 0) {
 		lx_run_begin(&self->run, place->word, place->plan);
@@ -74,7 +78,7 @@ static void leave(struct run *self, bool ended, bool unwinding)
 
 static PySendResult send(struct run *self, PyObject *value, PyObject **result)
 {
-	bool entered = enter(self);
+	bool entered = enter(self, value == Py_None);
 	PySendResult how = PyIter_Send(self->inner, value, result);
 
 	if (entered)
@@ -132,7 +136,7 @@ static PyObject *call_method(PyObject *object, const char *name, PyObject *args)
 
 static PyObject *throw_method(struct run *self, PyObject *args)
 {
-	bool entered = enter(self);
+	bool entered = enter(self, false);
 	PyObject *result = call_method(self->inner, "throw", args);
 
 	if (entered)
@@ -142,7 +146,7 @@ static PyObject *throw_method(struct run *self, PyObject *args)
 
 static PyObject *close_method(struct run *self, PyObject *Py_UNUSED(none))
 {
-	bool entered = self->run.number > 0 && enter(self);
+	bool entered = enter(self, false);
 	PyObject *result = call_method(self->inner, "close", NULL);
 
 	if (entered)
@@ -193,7 +197,7 @@ static void dealloc(struct run *self)
 	if (self->weak)
 		PyObject_ClearWeakRefs((PyObject *)self);
 	struct lx_exception saved = lx_exception_save();
-	bool entered = self->run.number > 0 && enter(self);
+	bool entered = enter(self, false);
 
 	Py_CLEAR(self->inner);
 	if (entered)
@@ -248,7 +252,7 @@ static void leave_step(struct step *self, PySendResult how)
 
 static PySendResult send_step(struct step *self, PyObject *value, PyObject **result)
 {
-	bool entered = (self->run->run.number > 0 || !self->closes) && enter(self->run);
+	bool entered = enter(self->run, self->starts && value == Py_None);
 	PySendResult how = PyIter_Send(self->inner, value, result);
 
 	if (entered)
@@ -274,7 +278,7 @@ static PyObject *step_send(struct step *self, PyObject *value)
 
 static PyObject *step_throw(struct step *self, PyObject *args)
 {
-	bool entered = self->run->run.number > 0 && enter(self->run);
+	bool entered = enter(self->run, false);
 	PyObject *result = call_method(self->inner, "throw", args);
 
 	if (entered)
@@ -335,7 +339,7 @@ static PyTypeObject step_type = {
 };
 
 /* Steals `inner`, which may be NULL with an exception. */
-static PyObject *new_step(struct run *run, PyObject *inner, bool closes)
+static PyObject *new_step(struct run *run, PyObject *inner, bool starts, bool closes)
 {
 	struct step *self = inner ? (struct step *)step_type.tp_alloc(&step_type, 0) : NULL;
 
@@ -345,28 +349,30 @@ static PyObject *new_step(struct run *run, PyObject *inner, bool closes)
 	}
 	self->inner = inner;
 	self->run = (struct run *)Py_NewRef(run);
+	self->starts = starts;
 	self->closes = closes;
 	return (PyObject *)self;
 }
 
 static PyObject *async_next(struct run *self)
 {
-	return new_step(self, Py_TYPE(self->inner)->tp_as_async->am_anext(self->inner), false);
+	return new_step(self, Py_TYPE(self->inner)->tp_as_async->am_anext(self->inner), true, false);
 }
 
 static PyObject *async_send(struct run *self, PyObject *args)
 {
-	return new_step(self, call_method(self->inner, "asend", args), false);
+	return new_step(self, call_method(self->inner, "asend", args),
+			PyTuple_GET_SIZE(args) == 1 && PyTuple_GET_ITEM(args, 0) == Py_None, false);
 }
 
 static PyObject *async_throw(struct run *self, PyObject *args)
 {
-	return new_step(self, call_method(self->inner, "athrow", args), false);
+	return new_step(self, call_method(self->inner, "athrow", args), false, false);
 }
 
 static PyObject *async_close(struct run *self, PyObject *Py_UNUSED(none))
 {
-	return new_step(self, call_method(self->inner, "aclose", NULL), true);
+	return new_step(self, call_method(self->inner, "aclose", NULL), false, true);
 }
 
 static PyAsyncMethods async_generator_async = {.am_aiter = PyObject_SelfIter, .am_anext = (unaryfunc)async_next};
