@@ -37,7 +37,10 @@ static void format_ids(struct lx_export_pfw *state, uint32_t pid, uint32_t tid)
 
 static void new_thread(struct lx_export *export)
 {
+	struct lx_export_pfw *state = export->state;
+
 	lx_export_pfw_start_process(export);
+	state->named = true;
 	lx_export_pfw_put_metadata(export, "thread_name", export->thread->name, strlen(export->thread->name), "thread_name");
 	format_ids(export->state, export->pid, export->tid);
 }
@@ -49,7 +52,7 @@ static int new_process(struct lx_export *export)
 
 	lx_pieces_close(&state->pieces);
 	free(state->reserved);
-	state->started = false;
+	state->started = state->named = false;
 	state->id = state->events = 0;
 	state->reserved = calloc(count + 1, 1);
 	if (!state->reserved)

@@ -185,7 +185,8 @@ void lx_export_pfw_start_process(struct lx_export *export)
 	export->thread = NULL; /* these records are the main thread's */
 	hash_name(state->host, host, strlen(host));
 	lx_export_pfw_put_metadata(export, "HH", host, strlen(host), state->host);
-	lx_export_pfw_put_metadata(export, "CM", "time_metric", strlen("time_metric"), metric_name(state->unit));
+	if (!state->letters || state->unit != 1000) /* 1.x knew microseconds only */
+		lx_export_pfw_put_metadata(export, "CM", "time_metric", strlen("time_metric"), metric_name(state->unit));
 	put_hashed(export, "FH", LX_KEY_cwd, folder);
 	put_hashed(export, "SH", LX_KEY_argv, command);
 	put_hashed(export, "SH", LX_KEY_executable, executable);
@@ -203,6 +204,8 @@ void lx_export_pfw_end_process(struct lx_export *export)
 	struct lx_json *json;
 
 	export->thread = NULL;
+	if (!state->named) /* nothing was recorded: the process is its main thread */
+		lx_export_pfw_put_metadata(export, "thread_name", "MainThread", strlen("MainThread"), "thread_name");
 	json = begin_record(export, "end", LX_PFW_DFTRACER, true, export->process->last);
 	lx_json_key(json, "num_events");
 	lx_json_u64(json, state->events - 1);

@@ -24,6 +24,7 @@ struct lx_export_pfw {
 	uint64_t unit;          /* ns of a unit of the time metric */
 	uint8_t *reserved;      /* by lexgion: which member of "args" an argument of that name would be */
 	bool started, letters;  /* letters: the 1.x dialect */
+	bool named;             /* a thread of the process has been */
 };
 
 /* As "ph" writes it: a number, or a letter in quotes. */
