@@ -98,9 +98,9 @@ typedef struct lextrace_argument {
 
 #define LEXTRACE_API_ __attribute__((visibility("default")))
 
-/* Points to the flag that is not 0 while a session records. */
-extern LEXTRACE_API_ const unsigned char *const lextrace_on;
-#define LEXTRACE_IS_ON() __builtin_expect(__atomic_load_n(lextrace_on, __ATOMIC_RELAXED) != 0, 0)
+/* Not 0 while a session records. Only the library changes it. */
+extern LEXTRACE_API_ unsigned char lextrace_on;
+#define LEXTRACE_IS_ON() __builtin_expect(__atomic_load_n(&lextrace_on, __ATOMIC_RELAXED) != 0, 0)
 
 /* What the functions below call while a session records. */
 LEXTRACE_API_ void lextrace_region_begin(lextrace_region *region);

@@ -14,11 +14,6 @@
 #include <unistd.h>
 
 #include "capture/control.h"
-#include "record/internal.h" /* the flag itself */
-
-/* A pointer to it, as the header's check must not call; the flag is a byte that session.c alone changes. */
-_Static_assert(sizeof(lx_session.active) == 1, "lextrace_on points to a byte");
-const unsigned char *const lextrace_on = (const unsigned char *)&lx_session.active;
 
 _Static_assert((int)LEXTRACE_COMP_IO == LX_COMP_IO && (int)LEXTRACE_COMP_MEM == LX_COMP_MEM &&
 		       (int)LEXTRACE_COMP_CPU == LX_COMP_CPU && (int)LEXTRACE_COMP_COMM == LX_COMP_COMM,

@@ -354,6 +354,8 @@ LX_API int lx_session_start(const struct lx_session_options *options);
 LX_API void lx_session_stop(void);
 
 LX_API bool lx_session_active(void);
+/* The same for what lextrace/lextrace.h puts into programs: 0 or 1. */
+extern LX_API unsigned char lextrace_on;
 /* False in a forked child that is not to record; asked after a fork, when capture takes its hooks away. */
 LX_API bool lx_session_wanted(void);
 LX_API extern uint32_t lx_session_generation;

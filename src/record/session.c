@@ -22,6 +22,14 @@ uint32_t lx_session_generation;
 uint32_t *lx_attention = &fallback_state.attention;
 static uint32_t attention_kept; /* bits that outlive a process folder */
 
+unsigned char lextrace_on;
+
+static void set_active(bool active)
+{
+	lx_session.active = active;
+	__atomic_store_n(&lextrace_on, active, __ATOMIC_RELEASE);
+}
+
 static bool hooked; /* fork and exit handlers are in place */
 static char parent_folder[LX_PATH_SIZE]; /* in a forked child: where its definitions come from */
 
@@ -269,7 +277,8 @@ static void after_fork_child(void)
 	lx_session.forked = true;
 	lx_session.announce = lx_session.speaks = false;
 	if (lx_session.active && !lx_session.follow) {
-		lx_session.wanted = lx_session.active = false;
+		lx_session.wanted = false;
+		set_active(false);
 		lx_lexgions_forget();
 	}
 	lx_unlock();
@@ -300,7 +309,8 @@ static void end_session(uint32_t how, int status)
 {
 	if (lx_session.active && !lx_session.forked)
 		close_process(how, status);
-	lx_session.active = lx_session.wanted = false;
+	lx_session.wanted = false;
+	set_active(false);
 }
 
 static void at_exit(int status, void *unused)
@@ -354,7 +364,8 @@ int lx_session_start(const struct lx_session_options *options)
 	lx_session.speaks = options->announce || (!getenv("LEXTRACE_ROOT") && !getenv("LEXTRACE_QUIET"));
 	if (lx_session.speaks)
 		lx_closing_remember_stderr();
-	lx_session.active = lx_session.wanted = true;
+	lx_session.wanted = true;
+	set_active(true);
 end:
 	lx_unlock();
 	return error;

@@ -395,7 +395,7 @@ static void dftracers_updates_find_their_region(void **state)
 	DFTRACER_C_APP_METADATA_INT("n", 1);
 	DFTRACER_C_APP_METADATA_STR("s", "t");
 	DFTRACER_C_FINI();
-	assert_true(*lextrace_on);
+	assert_true(lextrace_on);
 	lextrace_stop();
 	assert_told("metadata used.C_APP 1:1\nregion_begin C_APP/updates_find_their_region\narg_text comp 0:io\n"
 		    "region_begin C_APP/inner\narg_int size 4096\n"
