@@ -10,7 +10,7 @@ from . import _core
 def fn(function=None, *, cat: str = "fn", comp: str = "", name: str | None = None, args=()):
     """Mark a function as a region of its own, ``cat/name``; the name is its qualified name unless it is given.
 
-    Works on functions, methods, class and static methods, properties, classes (the making of an instance), generators,
+    Works on functions, methods, class and static methods, properties, classes (their own ``__init__`` or ``__new__``), generators,
     coroutines and async generators: the region is the whole run, and shows when it ran and when it waited. Usable with
     and without parentheses. The function keeps its name, signature, documentation and kind.
 
@@ -22,15 +22,24 @@ def fn(function=None, *, cat: str = "fn", comp: str = "", name: str | None = Non
     ... def load(path):
     ...     return open(path).read()
     """
+    if isinstance(function, str):
+        raise TypeError(f'the category has a name: @lextrace.fn(cat="{function}")')
     if function is None:
         return functools.partial(fn, cat=cat, comp=comp, name=name, args=args)
-    if args is True:
-        args = [each for each in inspect.signature(function).parameters if each not in ("self", "cls")]
     named = function
     for inner in ("__func__", "fget", "func"):  # of class and static methods, properties, cached properties
         named = getattr(named, inner, None) or named
+    if args is True:
+        args = _parameters(named)
     name = name or getattr(named, "__qualname__", None) or type(function).__qualname__
     return _core.decorate(function, cat, name, comp, tuple(args))
+
+
+def _parameters(function) -> list[str]:
+    try:
+        return [each for each in inspect.signature(function).parameters if each not in ("self", "cls")]
+    except (TypeError, ValueError):  # it tells none
+        return []
 
 
 def event(name: str, *, cat: str = "event", **args) -> None:

@@ -137,9 +137,9 @@ void lx_run_suspend(struct lx_run *run)
 {
 	struct lx_thread *thread = run->open ? lx_region_thread() : NULL;
 
+	run->open = run->recorded = false;
 	if (!thread)
 		return;
-	run->open = run->recorded = false;
 	run->generation = lx_generation;
 	for (const struct lx_call *call = thread->stack.top; call > thread->stack.base && !run->recorded;) {
 		call--;

@@ -14,17 +14,18 @@ uint32_t lx_key_look(const char *name, size_t size)
 
 /* ---- Values ---- */
 
-/* The size of a part of a text that ends between two characters. */
+/* `size` or a little less of a longer text, so that it ends between two characters. */
+static size_t whole_characters(const char *text, size_t size)
+{
+	for (size_t back = 0; back < 4; back++)
+		if (((unsigned char)text[size - back] & 0xC0) != 0x80)
+			return size - back;
+	return size; /* no UTF-8 */
+}
+
 static size_t part_size(const char *text, size_t size)
 {
-	size_t part = LX_TEXT_PART_MAX - 8;
-
-	if (size <= part)
-		return size;
-	for (size_t back = 0; back < 4; back++)
-		if (((unsigned char)text[part - back] & 0xC0) != 0x80)
-			return part - back;
-	return part; /* no UTF-8 */
+	return size <= LX_TEXT_PART_MAX - 8 ? size : whole_characters(text, LX_TEXT_PART_MAX - 8);
 }
 
 static bool put_part(struct lx_thread *thread, uint32_t kind, uint32_t key, uint32_t form, const char *text, size_t size)
@@ -42,8 +43,8 @@ static bool put_part(struct lx_thread *thread, uint32_t kind, uint32_t key, uint
 static void put_text(struct lx_thread *thread, uint32_t kind, uint32_t key, const struct lx_arg_value *value)
 {
 	const char *text = value->text;
-	size_t size = value->size > LX_TEXT_MAX ? LX_TEXT_MAX - 3 : value->size, part;
-	bool cut = size < value->size, whole = true;
+	bool cut = value->size > LX_TEXT_MAX, whole = true;
+	size_t size = cut ? whole_characters(text, LX_TEXT_MAX - 3) : value->size, part;
 
 	while (whole && (part = part_size(text, size)) < size) {
 		whole = put_part(thread, kind, key, value->form | LX_TEXT_MORE, text, part);
@@ -88,8 +89,8 @@ static struct lx_thread *enter_region(void)
 		call--;
 		if (!lx_call_is_region(call))
 			continue;
-		if (call->kind >= LX_MARKED && call->marks & LX_CALL_QUIET)
-			return NULL;
+		if (call->kind >= LX_MARKED && call->marks & (LX_CALL_QUIET | LX_CALL_NO_BEGIN))
+			return NULL; /* in the trace it would be its caller's */
 		lx_guard(thread, 1);
 		return thread;
 	}

@@ -59,13 +59,6 @@ static inline bool lx_generator_is_suspended(const PyGenObject *generator)
 #define lx_code_extra_set _PyCode_SetExtra
 #endif
 
-/* An attribute that may be missing: 1 and a new reference; 0, NULL; -1 with an exception. */
-#if PY_VERSION_HEX >= 0x030d0000
-#define lx_look_up PyObject_GetOptionalAttr
-#else
-#define lx_look_up _PyObject_LookupAttr
-#endif
-
 /* The exception at hand, taken aside while a hook's rare part calls into CPython. */
 struct lx_exception {
 #if PY_VERSION_HEX >= 0x030c0000
@@ -74,6 +67,16 @@ struct lx_exception {
 	PyObject *type, *value, *traceback;
 #endif
 };
+
+/* Whether there is one. */
+static inline bool lx_exception_is(const struct lx_exception *saved)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+	return saved->value != NULL;
+#else
+	return saved->type != NULL;
+#endif
+}
 
 static inline struct lx_exception lx_exception_save(void)
 {

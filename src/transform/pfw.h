@@ -136,6 +136,7 @@ struct lx_pfw_process {
 	uint32_t command, executable, folder; /* indexes of hashes, or LX_PFW_NONE */
 	const char *file;           /* where it was met first */
 	bool started, ended;
+	uint64_t lost[LX_LOSS_COUNT]; /* as our own files tell */
 	uint64_t first, last;       /* realtime ns; first > last: none known */
 	struct lx_row *rows;        /* calls that stand in aggregated records, `thread` being the track */
 	size_t row_count, row_room;

@@ -248,6 +248,10 @@ static void set_state(struct built *built)
 	process->blank = from->first > from->last;
 	process->first = process->blank ? 0 : from->first;
 	process->last = process->blank ? 0 : from->last;
+	for (unsigned i = 0; i < LX_LOSS_COUNT; i++) {
+		process->lost[i] = from->lost[i];
+		process->lost_total += from->lost[i];
+	}
 	process->clock_ticks = process->clock_real = process->first;
 	process->ns_per_tick = 1;
 	process->killed = from->started && !from->ended;

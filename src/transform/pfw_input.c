@@ -18,6 +18,8 @@
 #define BUFFER_SIZE (1u << 20)
 #define INPUT_SIZE (1u << 18)
 
+#define LINE_MAX_SIZE (256u << 20) /* bytes of a line; a longer one ends the reading */
+
 struct buffer {
 	char *text;         /* LX_PFW_PADDING bytes behind it are there for the scanner */
 	size_t size, room;
@@ -88,6 +90,11 @@ static bool pass_on(struct input *input)
 	struct buffer *full = input->now, *next;
 	const char *newline = memrchr(full->text, '\n', full->size);
 
+	if (!newline && full->room >= LINE_MAX_SIZE) {
+		input->cut_why = "a line of it is longer than 256 MiB";
+		full->size = 0;
+		return false;
+	}
 	if (!newline) {
 		if (grow(full, 2 * full->room))
 			return true;

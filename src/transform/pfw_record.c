@@ -105,6 +105,28 @@ static int remark(struct lx_pfw *pfw, struct lx_pfw_track *track, const struct l
 	return error;
 }
 
+/* "lost 98 events: disk full 90, no memory 8", as view/export.c has it: the causes by their texts. */
+static void read_losses(struct lx_pfw_process *process, const struct lx_pfw_text *text)
+{
+	static const char *const causes[LX_LOSS_COUNT] = {
+#define LX_X(number, NAME, field, text) [number] = text,
+		LX_LOSSES(LX_X)
+#undef LX_X
+	};
+
+	for (unsigned i = 0; i < LX_LOSS_COUNT; i++) {
+		const char *found = memmem(text->at, text->size, causes[i], strlen(causes[i]));
+		const char *at = found ? found + strlen(causes[i]) : NULL;
+		uint64_t number = 0;
+
+		if (!at || at == text->at + text->size || *at++ != ' ')
+			continue;
+		for (; at < text->at + text->size && *at >= '0' && *at <= '9' && number < UINT64_MAX / 16; at++)
+			number = number * 10 + (uint64_t)(*at - '0');
+		process->lost[i] = number;
+	}
+}
+
 static int metadata(struct lx_pfw *pfw, uint64_t pid, uint64_t tid)
 {
 	const struct lx_pfw_line *line = &pfw->line;
@@ -122,6 +144,10 @@ static int metadata(struct lx_pfw *pfw, uint64_t pid, uint64_t tid)
 	track = lx_pfw_track(pfw, pid, tid);
 	if (!track)
 		return -ENOMEM;
+	if (LX_PFW_IS(kind, "CM") && pair && LX_PFW_IS(name->text, "lost_events")) {
+		read_losses(&pfw->processes[track->process], &value->text);
+		return 0;
+	}
 	if (LX_PFW_IS(kind, "thread_name"))
 		return name ? name_thread(pfw, track, name) : 0;
 	return remark(pfw, track, name, value);

@@ -35,13 +35,32 @@ void lx_export_label(const struct lx_lexgion *lexgion, struct lx_export_label *l
 	label->name_size = lexgion->name_size - size - 1;
 }
 
+/* A whole number of more than 64 bits: no reader of numbers keeps it, and some refuse the line. It becomes a string. */
+static bool is_too_large(const struct lx_argument *argument)
+{
+	uint64_t number = 0, most = argument->size > 0 && argument->text[0] == '-' ? 1ull << 63 : UINT64_MAX;
+
+	if (argument->form != LX_TEXT_NUMBER)
+		return false;
+	for (size_t i = argument->text[0] == '-'; i < argument->size; i++) {
+		unsigned digit = (unsigned char)argument->text[i] - '0';
+
+		if (digit > 9)
+			return false;
+		if (number > (most - digit) / 10)
+			return true;
+		number = number * 10 + digit;
+	}
+	return false;
+}
+
 void lx_export_argument(struct lx_json *json, const struct lx_argument *argument)
 {
 	if (argument->kind == LX_EV_ARG_INT)
 		lx_json_i64(json, argument->integer);
 	else if (argument->kind == LX_EV_ARG_FLOAT)
 		lx_json_float(json, argument->real);
-	else if (argument->form != LX_TEXT_STRING && lx_json_valid(argument->text, argument->size))
+	else if (argument->form != LX_TEXT_STRING && !is_too_large(argument) && lx_json_valid(argument->text, argument->size))
 		lx_json_raw(json, argument->text, argument->size);
 	else
 		lx_json_text(json, argument->text ? argument->text : "", argument->size);

@@ -438,6 +438,8 @@ static void run_stream(struct lx_runner *run, const struct lx_stream *stream)
 	}
 	if (run->thread) {
 		pass_stops(run, UINT64_MAX);
+		if (run->process->state.ended && run->process->state.end.ticks > run->last)
+			run->last = run->process->state.end.ticks; /* what is open then lasted until recording stopped */
 		end_thread(run);
 	}
 }

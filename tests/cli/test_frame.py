@@ -56,7 +56,7 @@ def test_version():
     (["report", "--sort", "slef"], "--sort: no column slef; did you mean self? (self total calls mean p99 max name)"),
     (["report", "--sort"], "report: --sort needs a value: --sort COLUMN"),
     (["export", "--to", "spedscope"],
-     "--to: spedscope? One of perfetto chrome pfw speedscope folded pstats"),
+     "--to: spedscope? One of perfetto chrome pfw pfw1 speedscope folded pstats"),
     (["export", "--callers", "f"], "export: --callers belongs to report: lextrace report --callers f"),
     (["completions"], "completions: one shell of bash zsh fish: lextrace completions bash"),
 ])

@@ -139,6 +139,8 @@ def _thread(process, clock, packets, whole):
                     leave(last, ENDED[role])
             elif tools.KINDS[event.kind] == "lextrace:stack_switch":
                 switch(event.value, last)
+    if process.state["ended"]:
+        last = max(last, process.state["end_ticks"])  # open until recording stopped
     while running:
         leave(last, "open")
     return slices

@@ -390,7 +390,7 @@ def test_no_events(made, tmp_path):
             assert exported.READERS[name](path) == {}
     assert marshal.loads((tmp_path / "out.pstats").read_bytes()) == {}
     assert (tmp_path / "out.folded").read_bytes() == b""
-    assert [line["name"] for line in exported.pfw_lines(tmp_path / "out.pfw")][-2:] == ["start", "end"]
+    assert [line["name"] for line in exported.pfw_lines(tmp_path / "out.pfw")][-3:] == ["start", "thread_name", "end"]
 
 
 def test_without_a_state(made, tmp_path):

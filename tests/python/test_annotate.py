@@ -146,6 +146,8 @@ assert load.__defaults__ == (3,) and load.__kwdefaults__ == {"deep": False} and 
 assert load.__wrapped__("x", 1) == "x" and load.own == 1 and inspect.unwrap(load) is load.__wrapped__
 assert pickle.loads(pickle.dumps(load)) is load and weakref.ref(load)() is load and callable(load)
 assert inspect.getsourcelines(load)[1] == inspect.getsourcelines(load.__wrapped__)[1] and inspect.isroutine(load)
+assert inspect.getsource(load).startswith("@fn") and inspect.isfunction(load) and isinstance(load, types.FunctionType)
+assert functools.wraps(load)(lambda: 0).own == 1 and load.__dict__["own"] == 1
 assert functools.partial(load, "p")(2) == "pp" and list(map(load, "ab", [1, 2])) == ["a", "bb"]
 load.__defaults__ = (1,)
 assert load("z") == "z"
@@ -229,6 +231,7 @@ class Loader:
     @fn(cat="K")
     def __len__(self): return 7
     piece = fn(functools.partial(max, 3), cat="K", name="piece")
+    part = fn(functools.partialmethod(method, 10), cat="K", name="part")
 class Child(Loader):
     @fn(cat="K")
     def method(self, z): return super().method(z) * 2
@@ -241,16 +244,16 @@ assert loader.prop == 4 and loader.lazy is loader.lazy
 assert loader.cached() == 5 and loader.cached() == 5 and loader.cached.cache_info().hits == 1
 assert loader.cached2() == 6 and loader.cached2() == 6
 with loader: 1 / 0
-assert len(loader) == 7 and Child(1).method(1) == 4 and loader.piece(9) == 9
+assert len(loader) == 7 and Child(1).method(1) == 4 and loader.piece(9) == 9 and loader.part() == 14
 bound = loader.method
 assert bound.__self__ is loader and bound.__func__ is Loader.__dict__["method"] and bound(0) == 4
 assert str(inspect.signature(bound)) == "(z)"
 ''')
     assert result.spans.count() == {
-        "K/Loader.method": 4, "K/Child.method": 1, "K/Loader.static": 2, "K/Loader.static2": 1, "K/Loader.klass": 1,
+        "K/Loader.method": 5, "K/part": 1, "K/Child.method": 1, "K/Loader.static": 2, "K/Loader.static2": 1, "K/Loader.klass": 1,
         "K/Loader.klass2": 1, "K/Loader.prop": 2, "K/Loader.prop2": 1, "K/Loader.lazy": 1, "K/Loader.cached": 2,
         "K/Loader.cached2": 1, "K/Loader.__enter__": 1, "K/Loader.__exit__": 1, "K/Loader.__len__": 1, "K/piece": 1}
-    assert result.spans.args("K/Loader.method") == [{"z": 4}, {"z": 1}, {"z": 1}, {"z": 0}]
+    assert result.spans.args("K/Loader.method") == [{"z": 4}, {"z": 1}, {"z": 1}, {"z": 10}, {"z": 0}]
 
 
 def test_classes_stay_classes(annotated):
@@ -272,6 +275,25 @@ class New:
         self.n = n
         return self
 class Child(Plain): pass
+class Other:
+    def __init__(self, v): self.v = v
+@fn(cat="C")
+class Mixin: pass
+class Both(Mixin, Other): pass
+assert Both(5).v == 5
+@dataclasses.dataclass(slots=True, frozen=True)
+@fn(cat="C")
+class Late: x: int
+assert Late(1).x == 1
+class Base:
+    def __init_subclass__(cls, tag=None): cls.tag = tag
+class Own(Base):
+    @fn(cat="C")
+    def __init_subclass__(cls, **more): super().__init_subclass__(**more)
+    @fn(cat="C")
+    def __class_getitem__(cls, item): return item
+class Tagged(Own, tag="t"): pass
+assert Tagged.tag == "t" and Own[3] == 3
 assert isinstance(Plain(1), Plain) and Child(n=2).n == 2 and issubclass(Child, Plain)
 assert Data(3) == Data(3) and isinstance(Empty(), Empty) and New(4).n == 4
 class Calls:
@@ -289,7 +311,7 @@ try: fn(5)
 except TypeError as error: assert "int" in str(error)
 else: assert False
 ''')
-    assert result.spans.count() == {"C/Plain": 2, "C/Data": 2, "C/Empty": 2, "C/New": 1, "C/Calls.__call__": 1, "C/thing": 1}
+    assert result.spans.count() == {"C/Plain": 2, "C/Data": 2, "C/New": 1, "C/Own.__init_subclass__": 1, "C/Own.__class_getitem__": 1, "C/Calls.__call__": 1, "C/thing": 1}
     assert result.spans.args("C/Plain") == [{"n": 1}, {"n": 2}]
 
 
@@ -420,11 +442,25 @@ async def main():
     a, b = numbers(2), numbers(2)
     assert [await anext(a), await anext(b), await anext(a), await anext(b)] == [0, 0, 1, 1]
     assert await anext(a, "over") == "over"
+    waits = asyncio.Event()
+    @fn(cat="A", name="slow")
+    async def slow():
+        await waits.wait(); yield 1
+        yield 2
+    g = slow()
+    first = asyncio.create_task(anext(g))
+    await asyncio.sleep(0)
+    try: await anext(g)
+    except RuntimeError: pass
+    else: assert False
+    waits.set()
+    assert await first == 1 and [x async for x in g] == [2]
 asyncio.run(main())
 ''')
     runs = result.spans.calls["A/numbers"]
     assert [call["args"]["n"] for call in runs] == [3, 4, 5, 6, 2, 2]
     assert [call["unwound"] for call in runs[:3]] == [False, False, True]
+    assert not result.spans.calls["A/slow"][0]["unwound"] and len(result.spans.calls["A/slow"]) == 1
     assert [call["unwound"] for call in result.spans.calls["A/managed"]] == [False, True]
     assert result.spans.open_at_end == []
 
@@ -480,7 +516,7 @@ assert not update("nobody", 1)
 
 
 def test_interrupts_in_the_programs_methods_go_on(annotated):
-    annotated('''
+    result = annotated('''
 class Stops:
     def __str__(self): raise KeyboardInterrupt
 @fn(args=True)
@@ -490,7 +526,53 @@ with region("a"):
     except KeyboardInterrupt: print("one")
 try: f(Stops())
 except KeyboardInterrupt: print("two")
+@fn(args=True)
+def g(x): yield 1
+for made in (g(Stops()), g(Stops())):
+    try: next(made)
+    except KeyboardInterrupt: print("three")
+@fn(args=True)
+async def c(x): pass
+try: asyncio.run(c(Stops()))
+except KeyboardInterrupt: print("four")
 ''')
+    assert result.stdout.split() == ["one", "two", "three", "three", "four"]
+    assert result.spans.open_at_end == []
+
+
+def test_reading_arguments_runs_nothing_again(annotated):
+    result = annotated('''
+@fn(cat="R", args=True)
+def shown(o): return "A"
+class A:
+    def __str__(self): return shown(self) + shown(self)
+    @fn(cat="R", args=True)
+    def __index__(self): return 1
+assert shown(A()) == "A"
+from lextrace import _core
+class B:
+    ran = 0
+    @property
+    def step(self): B.ran += 1; return method(self)
+    def __getattr__(self, name): B.ran += 1; raise AttributeError(name)
+    def __init__(self): self.epoch = 7
+    __slots__ = ("epoch", "__dict__")
+def method(self): return 5
+method = _core.decorate(method, "R", "method", "", (), ("epoch", "step", "image_idx"))
+assert method(B()) == 5 and B.ran == 0
+d = {"a": 1}
+class Clears:
+    def __str__(self): d.clear(); return "cleared"
+class Scope(_core.scope):
+    def _begin_arguments(self, cat): self._cat = cat
+    def _end_arguments(self): return d
+d.update(x=Clears(), y=2, z=3)
+with Scope("scoped") as scope:
+    scope._own = {}
+    with scope: pass
+''')
+    assert result.spans.args("R/method") == [{"epoch": 7}] and len(result.spans.calls["scoped"]) == 2
+    assert not result.spans.open_at_end
 
 
 def test_moments_counters_spans_and_metadata(annotated):
@@ -547,6 +629,7 @@ else: assert False
     count = result.spans.count()
     assert count["loop/epoch"] == 2 and count["loop/epoch.fetch"] == 3
     assert result.spans.args("loop/step") == [{"step": i} for i in (1, 2, 3, 1, 2)]
+    assert [call["unwound"] for call in result.spans.calls["loop/broken.fetch"]] == [False, True]
     assert count["loop/step.fetch"] == 4 + 2 + 2 and count["loop/failing"] == 1 and count["loop/broken"] == 1
     assert result.spans.args("loop/list") == [{"list": 1}, {"list": 2}] and count["loop/async"] == 2
     assert result.spans.open_at_end == []

@@ -375,14 +375,14 @@ def test_forked_child_that_outlives_its_parent(program):
         import atexit
         atexit.register(lambda: open("../gone", "w").close())
     """)
-    _wait(lambda: [path.suffix for path in program.files()] == [".gz", ".gz"])
+    _wait_for_files(program, 2)
     assert by_kind(program) == [("app", ["read"]), ("fork", ["late", "late"])]
 
 
-def _wait(what, seconds=20):
+def _wait_for_files(program, count, seconds=60):
     end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end
+    while [path.suffix for path in program.files()] != [".gz"] * count:
+        assert time.monotonic() < end, [str(path) for path in (program.folder / "t").rglob("*")]
         time.sleep(0.02)
 
 

@@ -102,6 +102,8 @@ class dft_fn(_core.scope):
     def _name(self) -> str:
         return self._given
 
+    _begin_arguments.__qualname__ = "dft_fn"  # which is what a missing argument is missing of
+
     @property
     def _arguments(self) -> dict:
         if self._kept is None:

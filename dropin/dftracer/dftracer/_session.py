@@ -33,6 +33,7 @@ class Recording:
         self.rank = rank
         self.forked = False
         self.folder = ""
+        self.again = 0  # recordings of this process before it that had the same run folder
         self.text = _settings.explicitly_off("DFTRACER_TRACE_COMPRESSION")
         self.dialect = _settings.dialect()
         self.metric = _settings.metric()
@@ -56,7 +57,10 @@ class Recording:
         """The 16 digits of a file's name: those of the run for who made it, of the process folder for the others."""
         if self.creator and folder == self.folder:
             return self.run.rpartition("-app.lextrace")[0][-16:]
-        return f"{fnv1a(os.path.join(os.path.basename(self.run), os.path.basename(folder)).encode('utf-8', 'surrogateescape')):016x}"
+        name = os.path.join(os.path.basename(self.run), os.path.basename(folder))
+        if self.again and folder == self.folder:  # a process folder's name is free again once its file was written
+            name += f"#{self.again}"
+        return f"{fnv1a(name.encode('utf-8', 'surrogateescape')):016x}"
 
     def write_left(self) -> None:
         """The files of children that ended without writing theirs."""
@@ -76,11 +80,16 @@ class Recording:
     def interrupted(self, folder: str) -> bool:
         """Clears up after a process that was killed while it wrote its file; whether that had been written."""
         where = os.path.dirname(self.prefix)
-        names = [name for name in os.listdir(where) if name.startswith(f"{os.path.basename(self.prefix)}-{self.number(folder)}-")]
+        try:
+            there = os.listdir(where)
+        except OSError:
+            return False
+        names = [name for name in there if name.startswith(f"{os.path.basename(self.prefix)}-{self.number(folder)}-")]
         whole = [name for name in names if name.endswith((".pfw", ".pfw.gz"))]
         for name in names:
             if name.endswith(".part"):
-                os.unlink(os.path.join(where, name))
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(where, name))
         if whole and not _keep():
             import shutil  # rarely
 
@@ -94,6 +103,7 @@ _lock = RLock()
 _recording: Recording | None = None
 _begun = False  # in this process: the environment starts no second recording
 _hooked = False
+_joined = 0  # recordings of this process in a run folder that another one made
 
 
 def fnv1a(data: bytes) -> int:
@@ -140,7 +150,7 @@ def begin_by_environment() -> None:
 
 
 def _begin(prefix: str | None, rank, explicit: bool) -> None:
-    global _recording, _begun
+    global _recording, _begun, _joined
     if _recording is not None and _core.folder() == _recording.run:
         _rename(_recording, prefix, explicit)
         return
@@ -178,6 +188,8 @@ def _begin(prefix: str | None, rank, explicit: bool) -> None:
         if quiet:
             del os.environ["PINSIGHT_TRACE_IO"]
     recording.folder = _core.process_folder()
+    recording.again = _joined
+    _joined += goes_on
     _recording = recording
     _set_outside(recording)
     _hook()
@@ -207,7 +219,9 @@ def _path(log_file) -> str:
     except TypeError:
         path = str(log_file)
     path = re.sub(r"\.pfw(\.gz)?$", "", path.replace("\0", ""))
-    return os.path.join(os.path.abspath(path), "trace") if path.endswith("/") else os.path.abspath(path)
+    with contextlib.suppress(OSError):  # the current folder is gone
+        return os.path.join(os.path.abspath(path), "trace") if path.endswith("/") else os.path.abspath(path)
+    return path
 
 
 def _rank(process_id):
@@ -252,6 +266,8 @@ def finalize() -> None:
                 if recording.folder:
                     _tell_rank(recording.rank)
             _core.stop()
+            if (lost := _core.lost()) and os.path.isdir(recording.folder):
+                _settings.say(f"the trace {recording.prefix} has lost {lost}")
         if recording.folder:
             recording.write(recording.folder, "fork" if recording.forked else "app")
         if recording.creator:

@@ -89,5 +89,5 @@ def as_kind(kind, value):
     """The value as int or float; as it is, if it is none."""
     try:
         return kind(value)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever the value's own methods raise
         return value

@@ -3,6 +3,7 @@
 #include <string.h>
 
 PyObject *lx_starter;
+__thread bool lx_reading;
 
 void lx_starter_set(PyObject *callable)
 {
@@ -17,8 +18,12 @@ void lx_starter_call(void)
 	lx_starter = NULL;
 	PyObject *result = PyObject_CallNoArgs(starter);
 
-	if (!result)
+	if (!result && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+		PyErr_Clear();
+		PyErr_SetInterrupt(); /* it comes again, where the program can take it */
+	} else if (!result) {
 		PyErr_WriteUnraisable(starter);
+	}
 	Py_XDECREF(result);
 	Py_DECREF(starter);
 	lx_exception_restore(saved);
@@ -244,7 +249,9 @@ static int set_int(struct lx_arg_value *out, PyObject *number, PyObject **keep)
 
 	if (digits)
 		return set_string(out, LX_TEXT_NUMBER, digits, number, keep);
-	PyErr_Clear(); /* more digits than the interpreter writes in decimal */
+	if (swallow() != 0)
+		return -1;
+	/* more digits than the interpreter writes in decimal */
 	return set_string(out, LX_TEXT_STRING, PyNumber_ToBase(number, 16), number, keep);
 }
 
@@ -286,7 +293,7 @@ static int set_number(PyObject *value, enum lx_as as, struct lx_arg_value *out, 
 	return result;
 }
 
-int lx_value_of(PyObject *value, enum lx_as as, struct lx_arg_value *out, PyObject **keep)
+static int read_value(PyObject *value, enum lx_as as, struct lx_arg_value *out, PyObject **keep)
 {
 	bool done = false;
 
@@ -321,6 +328,17 @@ int lx_value_of(PyObject *value, enum lx_as as, struct lx_arg_value *out, PyObje
 			return result;
 	}
 	return set_string(out, LX_TEXT_STRING, PyObject_Str(value), value, keep);
+}
+
+int lx_value_of(PyObject *value, enum lx_as as, struct lx_arg_value *out, PyObject **keep)
+{
+	bool before = lx_reading;
+
+	lx_reading = true;
+	int result = read_value(value, as, out, keep);
+
+	lx_reading = before;
+	return result;
 }
 
 int lx_value_add(PyObject *key, PyObject *value, enum lx_as as)

@@ -71,6 +71,12 @@ uint32_t lx_key_of(PyObject *key);
 enum lx_as { LX_AS_ANY, LX_AS_INT, LX_AS_FLOAT, LX_AS_STR };
 
 /*
+ * While the calling thread reads arguments: what their methods call, if it is decorated, reads none of its own. Else a
+ * __str__ that is decorated would have itself read without end.
+ */
+extern __thread bool lx_reading;
+
+/*
  * A Python value as an argument. `*keep` gets a new reference to what `out` points into, or NULL. 0, or -1 with an
  * exception that must go on to the program (Ctrl-C while its __str__ ran); whatever else its methods raise is swallowed.
  */
@@ -111,7 +117,7 @@ struct lx_wish {
 PyObject *lx_decorated_new(PyObject *function, const struct lx_wish *wish);
 
 /* The values of the parameters of a call, new references, NULL where there is none; `values` has room for them all. */
-int lx_parameters_take(lx_decorated *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **values);
+void lx_parameters_take(lx_decorated *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **values);
 /* Adds them (and the comp) to the region that has just begun. */
 int lx_parameters_add(lx_decorated *self, PyObject *const *values);
 

@@ -7,7 +7,7 @@ static PyObject *update(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
 {
 	if (count != 2 || !PyUnicode_Check(args[0]))
 		return PyErr_Format(PyExc_TypeError, "update(key, value): the key is a str");
-	if (!lx_argument_wanted())
+	if (!lx_session_active() || !lx_annotation_attend() || !lx_argument_wanted())
 		Py_RETURN_FALSE;
 	if (lx_value_add(args[0], args[1], LX_AS_ANY) != 0)
 		return NULL;
@@ -33,10 +33,13 @@ static void release(struct arguments *arguments)
 /* A key that is no str is written as str() has it. 0 or -1 with an exception; release() in both cases. */
 static int read_arguments(PyObject *dict, struct arguments *out)
 {
-	PyObject *items = dict && dict != Py_None ? PyDict_Items(dict) : NULL;
+	bool given = dict && dict != Py_None;
+	PyObject *items = given && PyDict_Check(dict) ? PyDict_Items(dict) : NULL;
 	Py_ssize_t count = items ? PyList_GET_SIZE(items) : 0;
-	int result = dict && dict != Py_None && !items ? -1 : 0;
+	int result = given && !items ? -1 : 0;
 
+	if (given && !PyDict_Check(dict))
+		PyErr_Format(PyExc_TypeError, "arguments are a dict, not %.100s", Py_TYPE(dict)->tp_name);
 	out->count = 0;
 	out->list = PyMem_New(struct lx_argument, (size_t)count + 1);
 	out->keep = PyMem_New(PyObject *, (size_t)count + 1);
@@ -64,46 +67,29 @@ static int read_arguments(PyObject *dict, struct arguments *out)
 	return result;
 }
 
-static void free_place(PyObject *capsule)
+/*
+ * The shared place that an event of its own stands for, ready: to be given back. NULL: it is not recorded here and now, or
+ * there is an exception. No code of the program runs between this and the event.
+ */
+static struct lx_shared_place *find_place(PyObject *category, PyObject *name, PyObject *comp)
 {
-	struct lx_annotation *place = PyCapsule_GetPointer(capsule, NULL);
+	struct lx_shared_place *shared = lx_place_get(category, name, comp);
 
-	lx_annotation_clear(place);
-	PyMem_Free(place);
-}
-
-/* A place that is met by its name: what was found last under a name stays in a dict. NULL with an exception. */
-static struct lx_annotation *place_of(PyObject *category, PyObject *name, PyObject *comp)
-{
-	static PyObject *places; /* (category, name, comp): capsule */
-	PyObject *key = PyTuple_Pack(3, category, name, comp ? comp : Py_None);
-
-	if (!places)
-		places = PyDict_New();
-	PyObject *capsule = key && places ? PyDict_GetItemWithError(places, key) : NULL;
-	struct lx_annotation *place = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
-
-	if (!place && key && places && !PyErr_Occurred()) {
-		if (PyDict_GET_SIZE(places) >= 65536) /* names without end: their definitions are known to the session */
-			PyDict_Clear(places);
-		place = PyMem_Calloc(1, sizeof(*place));
-		capsule = place && lx_annotation_set(place, category, name, comp, NULL) == 0 ? PyCapsule_New(place, NULL, free_place)
-											      : NULL;
-		if (!capsule || PyDict_SetItem(places, key, capsule) != 0)
-			place = NULL;
-		Py_XDECREF(capsule);
+	if (shared && !lx_annotation_ready(&shared->place)) {
+		lx_place_put(shared);
+		return NULL;
 	}
-	Py_XDECREF(key);
-	return place;
+	return shared;
 }
 
-/* 1: recorded here and now; 0: not; -1 with an exception. */
-static int find_place(PyObject *category, PyObject *name, PyObject *comp, struct lx_annotation **place)
+static bool nobody_records(void)
 {
-	if (!lx_session_active() && !lx_starter)
-		return 0;
-	*place = place_of(category, name, comp);
-	return *place ? lx_annotation_ready(*place) : -1;
+	return !lx_session_active() && !lx_starter;
+}
+
+static PyObject *none_or_error(int result)
+{
+	return result == 0 && !PyErr_Occurred() ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *span(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
@@ -111,59 +97,62 @@ static PyObject *span(PyObject *Py_UNUSED(module), PyObject *args, PyObject *key
 	static char *names[] = {"category", "name", "begin_ns", "duration_ns", "args", "comp", NULL};
 	PyObject *category, *name, *values = NULL, *comp = NULL;
 	long long begin, duration;
-	struct lx_annotation *place;
+	struct lx_shared_place *shared;
 	struct arguments arguments;
 
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "UULL|OU:span", names, &category, &name, &begin, &duration, &values,
 					 &comp))
 		return NULL;
-	int found = find_place(category, name, comp, &place);
-
-	if (found <= 0)
-		return found < 0 ? NULL : Py_NewRef(Py_None);
+	if (nobody_records())
+		Py_RETURN_NONE;
 	int result = read_arguments(values, &arguments);
 
-	if (result == 0)
-		lx_span_add(place->word, place->plan, begin, duration > 0 ? (uint64_t)duration : 0, arguments.list,
-			    arguments.count);
+	if (result == 0 && (shared = find_place(category, name, comp))) {
+		lx_span_add(shared->place.word, shared->place.plan, begin, duration > 0 ? (uint64_t)duration : 0,
+			    arguments.list, arguments.count);
+		lx_place_put(shared);
+	}
 	release(&arguments);
-	return result == 0 ? Py_NewRef(Py_None) : NULL;
+	return none_or_error(result);
 }
 
 static PyObject *point(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
 	static char *names[] = {"category", "name", "args", NULL};
 	PyObject *category, *name, *values = NULL;
-	struct lx_annotation *place;
+	struct lx_shared_place *shared;
 	struct arguments arguments;
 
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "UU|O:point", names, &category, &name, &values))
 		return NULL;
-	int found = find_place(category, name, NULL, &place);
-
-	if (found <= 0)
-		return found < 0 ? NULL : Py_NewRef(Py_None);
+	if (nobody_records())
+		Py_RETURN_NONE;
 	int result = read_arguments(values, &arguments);
 
-	if (result == 0)
-		lx_point_add(place->word, place->plan, arguments.list, arguments.count);
+	if (result == 0 && (shared = find_place(category, name, NULL))) {
+		lx_point_add(shared->place.word, shared->place.plan, arguments.list, arguments.count);
+		lx_place_put(shared);
+	}
 	release(&arguments);
-	return result == 0 ? Py_NewRef(Py_None) : NULL;
+	return none_or_error(result);
 }
 
 static PyObject *counter(PyObject *Py_UNUSED(module), PyObject *args)
 {
 	PyObject *category, *name;
-	struct lx_annotation *place;
+	struct lx_shared_place *shared;
 	double value;
 
 	if (!PyArg_ParseTuple(args, "UUd:counter", &category, &name, &value))
 		return NULL;
-	int found = find_place(category, name, NULL, &place);
-
-	if (found > 0)
-		lx_counter_add(place->word, place->plan, value);
-	return found < 0 ? NULL : Py_NewRef(Py_None);
+	if (nobody_records())
+		Py_RETURN_NONE;
+	shared = find_place(category, name, NULL);
+	if (shared) {
+		lx_counter_add(shared->place.word, shared->place.plan, value);
+		lx_place_put(shared);
+	}
+	return none_or_error(0);
 }
 
 static PyObject *metadata(PyObject *Py_UNUSED(module), PyObject *args)

@@ -24,7 +24,21 @@ static PyObject *argument_of(const struct lx_parameter *parameter, PyObject *con
 	return Py_XNewRef(parameter->otherwise);
 }
 
-int lx_parameters_take(lx_decorated *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **values)
+/* An attribute that the object or its class stores; nothing that a property or __getattr__ would have to make up. */
+static PyObject *stored_attribute(PyObject *object, PyObject *name)
+{
+	PyObject *of_class = _PyType_Lookup(Py_TYPE(object), name); /* borrowed */
+
+	if (of_class && Py_TYPE(of_class)->tp_descr_get && !Py_IS_TYPE(of_class, &PyMemberDescr_Type))
+		return NULL;
+	PyObject *value = _PyObject_GenericGetAttrWithDict(object, name, NULL, 1);
+
+	if (!value)
+		PyErr_Clear();
+	return value;
+}
+
+void lx_parameters_take(lx_decorated *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **values)
 {
 	for (Py_ssize_t i = 0; i < self->parameter_count; i++) {
 		const struct lx_parameter *parameter = &self->parameters[i];
@@ -32,16 +46,9 @@ int lx_parameters_take(lx_decorated *self, PyObject *const *args, Py_ssize_t cou
 		values[i] = NULL;
 		if (!parameter->attribute)
 			values[i] = argument_of(parameter, args, count, names);
-		else if (count > 0 && lx_look_up(args[0], parameter->name, &values[i]) < 0) {
-			if (!PyErr_ExceptionMatches(PyExc_Exception)) {
-				while (i-- > 0)
-					Py_XDECREF(values[i]);
-				return -1;
-			}
-			PyErr_Clear();
-		}
+		else if (count > 0)
+			values[i] = stored_attribute(args[0], parameter->name);
 	}
-	return 0;
 }
 
 int lx_parameters_add(lx_decorated *self, PyObject *const *values)
@@ -51,7 +58,7 @@ int lx_parameters_add(lx_decorated *self, PyObject *const *values)
 	if (self->comp && lx_comp_add(self->comp) != 0)
 		return -1;
 	for (Py_ssize_t i = 0; i < self->parameter_count; i++)
-		if (values[i] && lx_value_add(self->parameters[i].name, values[i], self->parameters[i].as) != 0)
+		if (values && values[i] && lx_value_add(self->parameters[i].name, values[i], self->parameters[i].as) != 0)
 			return -1;
 	return 0;
 }
@@ -69,12 +76,10 @@ static int add_arguments(lx_decorated *self, PyObject *const *args, Py_ssize_t c
 
 	if (!values)
 		return 0;
-	int result = lx_parameters_take(self, args, count, names, values);
+	lx_parameters_take(self, args, count, names, values);
+	int result = lx_parameters_add(self, values);
 
-	if (result == 0) {
-		result = lx_parameters_add(self, values);
-		drop(values, self->parameter_count);
-	}
+	drop(values, self->parameter_count);
 	if (values != few)
 		PyMem_Free(values);
 	return result;
@@ -90,7 +95,7 @@ static PyObject *call_function(PyObject *callable, PyObject *const *args, size_t
 
 	Py_INCREF(self); /* the call may replace it where it stands */
 	lx_region_begin(self, self->place.word, self->place.plan);
-	if (lx_likely(!self->parameter_count && !self->comp) || add_arguments(self, args, PyVectorcall_NARGS(flags), names) == 0)
+	if (lx_likely((!self->parameter_count && !self->comp) || lx_reading) || add_arguments(self, args, PyVectorcall_NARGS(flags), names) == 0)
 		result = PyObject_Vectorcall(self->function, args, flags, names);
 	if (lx_likely(lx_session_active())) {
 		if (lx_unlikely(*lx_attention))
@@ -111,13 +116,10 @@ static PyObject *call_for_run(PyObject *callable, PyObject *const *args, size_t 
 
 	if (!inner || !lx_annotation_ready(&self->place))
 		return inner;
-	PyObject **values = self->parameter_count > 0 ? PyMem_New(PyObject *, (size_t)self->parameter_count) : NULL;
+	PyObject **values = self->parameter_count > 0 && !lx_reading ? PyMem_New(PyObject *, (size_t)self->parameter_count) : NULL;
 
-	if (values && lx_parameters_take(self, args, PyVectorcall_NARGS(flags), names, values) != 0) {
-		PyMem_Free(values);
-		Py_DECREF(inner);
-		return NULL;
-	}
+	if (values)
+		lx_parameters_take(self, args, PyVectorcall_NARGS(flags), names, values);
 	return lx_run_new(self, inner, values);
 }
 
@@ -205,7 +207,8 @@ static int take_attributes(lx_decorated *self)
 		PyObject *value = PyObject_GetAttrString(self->function, names[i]);
 		int result = value ? PyDict_SetItemString(self->dict, names[i], value) : 0;
 
-		PyErr_Clear();
+		if (!value)
+			PyErr_Clear();
 		Py_XDECREF(value);
 		if (result != 0)
 			return -1;
@@ -260,12 +263,24 @@ static PyMethodDef methods[] = {
 	{NULL, NULL, 0, NULL},
 };
 
+/* For whoever asks, as inspect does, it is what it stands for; the interpreter itself goes by the type. */
+static PyObject *get_class(lx_decorated *self, void *Py_UNUSED(unused))
+{
+	return Py_NewRef(Py_TYPE(self->function));
+}
+
+static PyGetSetDef own_attributes[] = {
+	{"__class__", (getter)get_class, NULL, NULL, NULL},
+	{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+	{NULL, NULL, NULL, NULL, NULL},
+};
+
 #define DECORATED                                                                                  \
 	PyVarObject_HEAD_INIT(NULL, 0).tp_name = "lextrace.decorated",                             \
 	.tp_basicsize = sizeof(lx_decorated), .tp_vectorcall_offset = offsetof(lx_decorated, call), \
 	.tp_call = PyVectorcall_Call, .tp_getattro = get_attribute, .tp_setattro = set_attribute,  \
 	.tp_repr = (reprfunc)repr, .tp_traverse = (traverseproc)traverse, .tp_clear = (inquiry)clear, \
-	.tp_dealloc = (destructor)dealloc, .tp_methods = methods,                                  \
+	.tp_dealloc = (destructor)dealloc, .tp_methods = methods, .tp_getset = own_attributes,                                  \
 	.tp_dictoffset = offsetof(lx_decorated, dict), .tp_weaklistoffset = offsetof(lx_decorated, weak)
 
 #define FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL)

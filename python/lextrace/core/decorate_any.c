@@ -27,9 +27,8 @@ static PyObject *decorate_property(PyObject *function, const struct lx_wish *wis
 
 		if (!part)
 			goto end;
-		parts[i] = part == Py_None ? part : decorate_any(part, wish);
-		if (parts[i] != part)
-			Py_DECREF(part);
+		parts[i] = part == Py_None ? Py_NewRef(part) : decorate_any(part, wish);
+		Py_DECREF(part);
 		if (!parts[i])
 			goto end;
 	}
@@ -42,24 +41,44 @@ end:
 	return result;
 }
 
-/* A class stays the class that it is: its instances' beginning is what is recorded. */
+/* Functions of these names are class methods without being told so, as long as they are plain functions. */
+static bool is_class_method_by_name(PyObject *function)
+{
+	PyObject *name = PyFunction_Check(function) ? ((PyFunctionObject *)function)->func_name : NULL;
+
+	return name && (PyUnicode_CompareWithASCIIString(name, "__init_subclass__") == 0 ||
+			PyUnicode_CompareWithASCIIString(name, "__class_getitem__") == 0);
+}
+
+/*
+ * A class stays the class that it is: its own __init__, or else __new__, is what is recorded. One that has neither makes
+ * nothing of its own: it is left as it is, since what is put into it would come in the way of who inherits from several.
+ */
 static PyObject *decorate_class(PyObject *class, const struct lx_wish *wish)
 {
-	PyTypeObject *type = (PyTypeObject *)class;
-	bool by_new = type->tp_init == PyBaseObject_Type.tp_init && type->tp_new != PyBaseObject_Type.tp_new;
-	const char *slot = by_new ? "__new__" : "__init__";
+	static const char *const slots[] = {"__init__", "__new__"};
 
-	if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE))
+	if (!(((PyTypeObject *)class)->tp_flags & Py_TPFLAGS_HEAPTYPE))
 		return lx_decorated_new(class, wish);
-	PyObject *inner = PyObject_GetAttrString(class, slot), *made = inner ? decorate_any(inner, wish) : NULL;
+	PyObject *own = PyObject_GetAttrString(class, "__dict__");
 
-	if (made && by_new)
-		Py_SETREF(made, PyObject_CallOneArg((PyObject *)&PyStaticMethod_Type, made));
-	int result = made ? PyObject_SetAttrString(class, slot, made) : -1;
+	for (int i = 0; own && i < 2; i++) {
+		PyObject *inner = PyMapping_GetItemString(own, slots[i]);
 
-	Py_XDECREF(made);
-	Py_XDECREF(inner);
-	return result == 0 ? Py_NewRef(class) : NULL;
+		if (!inner) {
+			PyErr_Clear();
+			continue;
+		}
+		PyObject *made = decorate_any(inner, wish);
+		int result = made ? PyObject_SetAttrString(class, slots[i], made) : -1;
+
+		Py_XDECREF(made);
+		Py_DECREF(inner);
+		Py_DECREF(own);
+		return result == 0 ? Py_NewRef(class) : NULL;
+	}
+	Py_XDECREF(own);
+	return own ? Py_NewRef(class) : NULL;
 }
 
 static PyObject *decorate_any(PyObject *function, const struct lx_wish *wish)
@@ -70,7 +89,9 @@ static PyObject *decorate_any(PyObject *function, const struct lx_wish *wish)
 		return decorate_property(function, wish);
 	if (PyType_Check(function))
 		return decorate_class(function, wish);
-	if (strcmp(Py_TYPE(function)->tp_name, "cached_property") == 0) { /* of functools: it calls what it holds */
+	const char *type = Py_TYPE(function)->tp_name;
+
+	if (strcmp(type, "cached_property") == 0 || strcmp(type, "partialmethod") == 0) { /* of functools: they call `func` */
 		PyObject *inner = PyObject_GetAttrString(function, "func"), *made = inner ? decorate_any(inner, wish) : NULL;
 		int result = made ? PyObject_SetAttrString(function, "func", made) : -1;
 
@@ -81,7 +102,11 @@ static PyObject *decorate_any(PyObject *function, const struct lx_wish *wish)
 	if (!PyCallable_Check(function))
 		return PyErr_Format(PyExc_TypeError, "what is decorated is a function, method or class, not %.100s",
 				    Py_TYPE(function)->tp_name);
-	return lx_decorated_new(function, wish);
+	PyObject *made = lx_decorated_new(function, wish);
+
+	if (made && is_class_method_by_name(function))
+		Py_SETREF(made, PyClassMethod_New(made));
+	return made;
 }
 
 static PyObject *decorate(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)

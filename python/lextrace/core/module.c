@@ -56,12 +56,12 @@ static PyObject *start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *ke
 	options.follow = follow;
 	options.announce = announce;
 	options.null_sink = null_sink;
-	lx_annotations_only = annotations;
 	/* A second interpreter that shares the GIL joins the session that is there. */
 	bool joins = lx_session_active() && PyInterpreterState_Get() != PyInterpreterState_Main();
 
 	if (lx_session_active() && !joins)
 		return PyErr_Format(PyExc_RuntimeError, "lextrace is recording already");
+	lx_annotations_only = annotations;
 	if (lx_python_audit() != 0 || (!joins && open_session(&options, config) != 0))
 		return NULL;
 	if (lx_codes_start() != 0) {
@@ -201,6 +201,28 @@ static PyObject *process_folder(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
 	return PyUnicode_DecodeFSDefault(lx_session_folder());
 }
 
+/* What the last recording of the process has lost: "", or as "98 events: disk full 90, no memory 8". */
+static PyObject *lost(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+	static const char *const causes[LX_LOSS_COUNT] = {
+#define LX_X(number, NAME, field, text) [number] = text,
+		LX_LOSSES(LX_X)
+#undef LX_X
+	};
+	const struct lx_state *state = lx_session_state();
+	char text[512] = "";
+	uint64_t all = 0;
+	size_t used = 0;
+
+	for (int i = 0; i < LX_LOSS_COUNT; i++) {
+		all += state->lost[i];
+		if (state->lost[i] > 0 && used < sizeof(text))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s %llu", used ? "," : "", causes[i],
+						 (unsigned long long)state->lost[i]);
+	}
+	return all ? PyUnicode_FromFormat("%llu events:%s", (unsigned long long)all, text) : PyUnicode_FromString("");
+}
+
 static int read_metric(const char *name, enum lx_pfw_metric *metric)
 {
 	static const char *const names[] = {[LX_PFW_US] = "US", [LX_PFW_NS] = "NS", [LX_PFW_MS] = "MS", [LX_PFW_SEC] = "SEC"};
@@ -236,7 +258,8 @@ static PyObject *write_pfw(PyObject *Py_UNUSED(module), PyObject *args, PyObject
 	if (error == 0) {
 		result = Py_NewRef(Py_None);
 	} else {
-		PyObject *value = Py_BuildValue("(iss)", -error, message, PyBytes_AS_STRING(out));
+		PyObject *value = Py_BuildValue("(iNN)", -error, PyUnicode_DecodeFSDefault(message),
+						PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(out)));
 
 		if (value)
 			PyErr_SetObject(PyExc_OSError, value);
@@ -254,6 +277,7 @@ static PyMethodDef methods[] = {
 	{"start_annotations", (PyCFunction)(void (*)(void))start_annotations, METH_VARARGS | METH_KEYWORDS,
 	 PyDoc_STR("start() for annotations alone.")},
 	{"process_folder", process_folder, METH_NOARGS, PyDoc_STR("The folder of this process in the run; '' without a recording.")},
+	{"lost", lost, METH_NOARGS, PyDoc_STR("What the last recording of this process has lost, as a text; '' for nothing.")},
 	{"write_pfw", (PyCFunction)(void (*)(void))write_pfw, METH_VARARGS | METH_KEYWORDS,
 	 PyDoc_STR("A process folder that has ended as a .pfw file.")},
 	{"stop", stop, METH_NOARGS,

@@ -12,6 +12,7 @@ struct run {
 	lx_decorated *decorated;
 	PyObject **values;      /* of the parameters, until the run has begun; NULL: none */
 	struct lx_run run;
+	void *step;             /* of an async generator: the one under way, also while it waits */
 	bool over;
 };
 
@@ -36,28 +37,6 @@ static void drop_values(struct run *self)
 	self->values = NULL;
 }
 
-/*
- * False: this step is not followed: it runs already, or is over, or nothing records. `starts`: what has not begun does so
- * by it, as it does by being sent None.
- */
-static bool enter(struct run *self, bool starts)
-{
-	struct lx_annotation *place = &self->decorated->place;
-
-	if (self->over || self->run.open || (self->run.number == 0 && !starts) || !lx_annotation_ready(place))
-		return false;
-	if (self->run.number == 0) {
-		lx_run_begin(&self->run, place->word, place->plan);
-		if (self->run.open && (self->values || self->decorated->comp))
-			if (lx_parameters_add(self->decorated, self->values) != 0)
-				PyErr_Clear();
-		drop_values(self);
-	} else {
-		lx_run_resume(&self->run, place->word, place->plan);
-	}
-	return true;
-}
-
 /* The step has come to a yield or await; or the run has ended, by an exception that is not its return or not. */
 static void leave(struct run *self, bool ended, bool unwinding)
 {
@@ -76,9 +55,38 @@ static void leave(struct run *self, bool ended, bool unwinding)
 	lx_exception_restore(saved);
 }
 
+/*
+ * 1: this step is followed; 0: it is not: another one is under way, the run is over, or nothing records; -1: an exception
+ * that came while its arguments were read. `starts`: what has not begun does so by it, as it does by being sent None.
+ */
+static int enter(struct run *self, bool starts)
+{
+	struct lx_annotation *place = &self->decorated->place;
+
+	if (self->over || self->run.open || (self->run.number == 0 && !starts) || !lx_annotation_ready(place))
+		return 0;
+	if (self->run.number > 0) {
+		lx_run_resume(&self->run, place->word, place->plan);
+		return 1;
+	}
+	int result = 0;
+
+	lx_run_begin(&self->run, place->word, place->plan);
+	if (self->run.open && (self->values || self->decorated->comp))
+		result = lx_parameters_add(self->decorated, self->values);
+	drop_values(self);
+	if (result == 0)
+		return 1;
+	leave(self, true, true);
+	return -1;
+}
+
 static PySendResult send(struct run *self, PyObject *value, PyObject **result)
 {
-	bool entered = enter(self, value == Py_None);
+	int entered = enter(self, value == Py_None);
+
+	if (entered < 0)
+		return PYGEN_ERROR;
 	PySendResult how = PyIter_Send(self->inner, value, result);
 
 	if (entered)
@@ -136,7 +144,7 @@ static PyObject *call_method(PyObject *object, const char *name, PyObject *args)
 
 static PyObject *throw_method(struct run *self, PyObject *args)
 {
-	bool entered = enter(self, false);
+	bool entered = enter(self, false) > 0;
 	PyObject *result = call_method(self->inner, "throw", args);
 
 	if (entered)
@@ -146,7 +154,7 @@ static PyObject *throw_method(struct run *self, PyObject *args)
 
 static PyObject *close_method(struct run *self, PyObject *Py_UNUSED(none))
 {
-	bool entered = enter(self, false);
+	bool entered = enter(self, false) > 0;
 	PyObject *result = call_method(self->inner, "close", NULL);
 
 	if (entered)
@@ -197,7 +205,7 @@ static void dealloc(struct run *self)
 	if (self->weak)
 		PyObject_ClearWeakRefs((PyObject *)self);
 	struct lx_exception saved = lx_exception_save();
-	bool entered = enter(self, false);
+	bool entered = enter(self, false) > 0;
 
 	Py_CLEAR(self->inner);
 	if (entered)
@@ -247,12 +255,29 @@ static void leave_step(struct step *self, PySendResult how)
 	bool ended = how == PYGEN_ERROR || (how == PYGEN_RETURN && self->closes);
 	bool unwinding = how == PYGEN_ERROR && !PyErr_ExceptionMatches(PyExc_StopAsyncIteration) && !self->closes;
 
+	if (how != PYGEN_NEXT)
+		self->run->step = NULL;
 	leave(self->run, ended, unwinding);
+}
+
+/* What comes while another step waits is refused by the generator, and no part of its run. */
+static int enter_step(struct step *self, bool starts)
+{
+	if (self->run->step && self->run->step != self)
+		return 0;
+	int entered = enter(self->run, starts);
+
+	if (entered > 0)
+		self->run->step = self;
+	return entered;
 }
 
 static PySendResult send_step(struct step *self, PyObject *value, PyObject **result)
 {
-	bool entered = enter(self->run, self->starts && value == Py_None);
+	int entered = enter_step(self, self->starts && value == Py_None);
+
+	if (entered < 0)
+		return PYGEN_ERROR;
 	PySendResult how = PyIter_Send(self->inner, value, result);
 
 	if (entered)
@@ -278,7 +303,7 @@ static PyObject *step_send(struct step *self, PyObject *value)
 
 static PyObject *step_throw(struct step *self, PyObject *args)
 {
-	bool entered = enter(self->run, false);
+	bool entered = enter_step(self, false) > 0;
 	PyObject *result = call_method(self->inner, "throw", args);
 
 	if (entered)
@@ -306,6 +331,8 @@ static int step_traverse(struct step *self, visitproc visit, void *arg)
 static void step_dealloc(struct step *self)
 {
 	PyObject_GC_UnTrack(self);
+	if (self->run && self->run->step == self)
+		self->run->step = NULL;
 	Py_CLEAR(self->inner);
 	Py_CLEAR(self->run);
 	Py_TYPE(self)->tp_free(self);

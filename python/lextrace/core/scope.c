@@ -17,7 +17,9 @@ struct scope {
 	PyObject *dict;
 	struct lx_shared_place *shared;
 	long long begin;        /* ns since the epoch, of the making */
-	char enabled, open, recorded;
+	char enabled;
+	int open;               /* `with` blocks that it is entered in */
+	uint64_t recorded;      /* a bit for each of them, the innermost last */
 };
 
 static PyObject *scope_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -80,9 +82,9 @@ static PyObject *scope_enter(struct scope *self, PyObject *Py_UNUSED(none))
 	if (!self->open && find_place(self) != 0) /* an open one keeps its place: it ends where it began */
 		return NULL;
 	Py_SETREF(self->own, Py_NewRef(Py_None));
-	self->open = 1;
-	self->recorded = lx_annotation_ready(&self->shared->place);
-	if (!self->recorded)
+	self->open++;
+	self->recorded = self->recorded << 1 | lx_annotation_ready(&self->shared->place);
+	if (!(self->recorded & 1))
 		return Py_NewRef(self);
 	lx_region_begin(self, self->shared->place.word, self->shared->place.plan);
 	if (self->shared->comp && self->shared->place.comp == LX_COMP_NONE && lx_comp_add(self->shared->comp) != 0)
@@ -93,14 +95,17 @@ static PyObject *scope_enter(struct scope *self, PyObject *Py_UNUSED(none))
 /* The arguments that the class gives. */
 static int add_arguments(struct scope *self)
 {
-	PyObject *arguments = PyObject_CallMethod((PyObject *)self, "_end_arguments", NULL), *key, *value;
-	int result = arguments ? 0 : -1;
-	Py_ssize_t at = 0;
+	PyObject *arguments = PyObject_CallMethod((PyObject *)self, "_end_arguments", NULL);
+	PyObject *items = arguments && PyDict_Check(arguments) && lx_argument_wanted() ? PyDict_Items(arguments) : NULL;
+	int result = arguments && !PyErr_Occurred() ? 0 : -1;
 
-	if (arguments && PyDict_Check(arguments) && lx_argument_wanted())
-		while (result == 0 && PyDict_Next(arguments, &at, &key, &value))
-			if (PyUnicode_Check(key))
-				result = lx_value_add(key, value, LX_AS_ANY);
+	for (Py_ssize_t i = 0; items && result == 0 && i < PyList_GET_SIZE(items); i++) {
+		PyObject *item = PyList_GET_ITEM(items, i), *key = PyTuple_GET_ITEM(item, 0);
+
+		if (PyUnicode_Check(key))
+			result = lx_value_add(key, PyTuple_GET_ITEM(item, 1), LX_AS_ANY);
+	}
+	Py_XDECREF(items);
 	Py_XDECREF(arguments);
 	return result;
 }
@@ -113,8 +118,11 @@ static PyObject *scope_exit(struct scope *self, PyObject *const *args, Py_ssize_
 		Py_RETURN_NONE;
 	if (self->own != Py_None || self->kept != Py_None || self->dict)
 		result = add_arguments(self);
-	self->open = 0;
-	if (self->recorded && lx_session_active() && lx_annotation_attend())
+	bool recorded = self->recorded & 1;
+
+	self->open--;
+	self->recorded >>= 1;
+	if (recorded && lx_session_active() && lx_annotation_attend())
 		lx_region_leave_with(self, self->shared->place.plan, count > 0 && args[0] != Py_None);
 	if (*lx_attention & LX_ATTENTION_WORK)
 		lx_annotation_attend();
@@ -125,6 +133,9 @@ static PyObject *scope_exit(struct scope *self, PyObject *const *args, Py_ssize_
 
 static int scope_traverse(struct scope *self, visitproc visit, void *arg)
 {
+	Py_VISIT(self->category);
+	Py_VISIT(self->name);
+	Py_VISIT(self->comp);
 	Py_VISIT(self->kept);
 	Py_VISIT(self->own);
 	Py_VISIT(self->dict);
@@ -133,6 +144,9 @@ static int scope_traverse(struct scope *self, visitproc visit, void *arg)
 
 static int scope_clear(struct scope *self)
 {
+	Py_CLEAR(self->category);
+	Py_CLEAR(self->name);
+	Py_CLEAR(self->comp);
 	Py_CLEAR(self->kept);
 	Py_CLEAR(self->own);
 	Py_CLEAR(self->dict);
@@ -143,9 +157,6 @@ static void scope_dealloc(struct scope *self)
 {
 	PyObject_GC_UnTrack(self);
 	scope_clear(self);
-	Py_CLEAR(self->category);
-	Py_CLEAR(self->name);
-	Py_CLEAR(self->comp);
 	if (self->shared)
 		lx_place_put(self->shared);
 	Py_TYPE(self)->tp_free(self);
@@ -165,7 +176,7 @@ static PyMemberDef scope_members[] = {
 	{"_own", T_OBJECT, offsetof(struct scope, own), 0, NULL},
 	{"_begin", T_LONGLONG, offsetof(struct scope, begin), 0, NULL},
 	{"_enable", T_BOOL, offsetof(struct scope, enabled), 0, NULL},
-	{"_open", T_BOOL, offsetof(struct scope, open), READONLY, NULL},
+	{"_open", T_INT, offsetof(struct scope, open), READONLY, NULL},
 	{NULL, 0, 0, 0, NULL},
 };
 

@@ -23,16 +23,22 @@ static void end_body(struct steps *self)
 		lx_annotation_attend();
 }
 
+static void add_count(struct steps *self, long long number)
+{
+	const struct lx_arg_value count = {.kind = LX_ARG_INT, .integer = number};
+	uint32_t key = lx_argument_wanted() ? lx_key_of(self->key) : 0;
+
+	if (key)
+		lx_argument_add(key, &count);
+}
+
 static void begin_body(struct steps *self)
 {
-	const struct lx_arg_value count = {.kind = LX_ARG_INT, .integer = self->count};
-
 	if (!lx_annotation_ready(&self->body))
 		return;
 	lx_region_begin(&self->body, self->body.word, self->body.plan);
 	self->open = true;
-	if (lx_argument_wanted())
-		lx_argument_add(lx_key_of(self->key), &count);
+	add_count(self, self->count);
 }
 
 static PyObject *next_item(struct steps *self)
@@ -45,13 +51,11 @@ static PyObject *next_item(struct steps *self)
 	PyObject *item = PyIter_Next(self->iterator);
 
 	if (followed) {
-		const struct lx_arg_value count = {.kind = LX_ARG_INT, .integer = self->count + 1};
 		struct lx_exception saved = lx_exception_save();
 
-		if (lx_argument_wanted())
-			lx_argument_add(lx_key_of(self->key), &count);
+		add_count(self, self->count + 1);
 		lx_annotation_attend();
-		lx_region_end(&self->fetch, self->fetch.plan, false);
+		lx_region_end(&self->fetch, self->fetch.plan, !item && lx_exception_is(&saved));
 		lx_exception_restore(saved);
 	}
 	self->count++;

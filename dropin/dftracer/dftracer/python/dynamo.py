@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from typing import Any
 
 from .. import _session
@@ -9,7 +10,10 @@ from .._tracer import log_span
 from .ai_common import DFTracerAI
 
 CAT_DYNAMO = "dynamo"
-TORCH_AVAILABLE = importlib.util.find_spec("torch") is not None
+try:
+    TORCH_AVAILABLE = importlib.util.find_spec("torch") is not None
+except ValueError:  # a stand-in that was put into sys.modules
+    TORCH_AVAILABLE = "torch" in sys.modules
 
 __all__ = ["Dynamo", "create_backend", "dynamo"]
 
