@@ -311,7 +311,8 @@ try: fn(5)
 except TypeError as error: assert "int" in str(error)
 else: assert False
 ''')
-    assert result.spans.count() == {"C/Plain": 2, "C/Data": 2, "C/New": 1, "C/Own.__init_subclass__": 1, "C/Own.__class_getitem__": 1, "C/Calls.__call__": 1, "C/thing": 1}
+    assert result.spans.count() == {"C/Plain": 2, "C/Data": 2, "C/New": 1, "C/Own.__init_subclass__": 1, "C/Own.__class_getitem__": 1,
+                                    "C/Calls.__call__": 1, "C/thing": 1}
     assert result.spans.args("C/Plain") == [{"n": 1}, {"n": 2}]
 
 
