@@ -100,7 +100,7 @@ def main():
     # The heaviest cases say nothing more about memory. The two ends of the range take different paths in the capture.
     sanitized(cmake, "asan", "AddressSanitizer and UndefinedBehaviorSanitizer", found[-1], ["libasan.so", "libstdc++.so"],
               ["tests/python/test_calls.py", "tests/python/test_threads.py", "tests/python/test_endings.py",
-               "tests/python/test_config_rules.py", "tests/python/test_config_modes.py",
+               "tests/python/test_config_rules.py", "tests/python/test_config_modes.py", "tests/python/test_annotate.py",
                "-k", "not 50_000 and not 10_000 and not killed_while"], PYTHONMALLOC="malloc")
     sanitized(cmake, "tsan", "ThreadSanitizer", found[0], ["libtsan.so"],
               ["tests/python/test_threads.py", "-k", "not 10_000"])
