@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "require.h"
 #include "transform/inflate.h"
 #include "transform/pfw_open.h"
 #include "transform/pfw_scan.h"
@@ -17,14 +18,6 @@
 #define SLACK 512u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(what)                                                                              \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "%s:%d: broken promise: %s\n", __FILE__, __LINE__, #what); \
-			abort();                                                                   \
-		}                                                                                  \
-	} while (0)
 
 struct source {
 	const uint8_t *data;

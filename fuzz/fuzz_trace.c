@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "require.h"
 #include "sections.h"
 #include "transform/parse.h"
 #include "view/arguments.h"
@@ -16,14 +17,6 @@
 #define STREAMS_MAX 16
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(what)                                                                              \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "%s:%d: broken promise: %s\n", __FILE__, __LINE__, #what); \
-			abort();                                                                   \
-		}                                                                                  \
-	} while (0)
 
 /* A buffer as long as what is in it, so that a sanitizer sees every read past its end. */
 struct bytes {

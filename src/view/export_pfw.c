@@ -88,22 +88,16 @@ static unsigned type_of(const struct lx_lexgion *lexgion)
 	}
 }
 
-static void put_text(struct lx_json *json, const char *key, const char *text, size_t size)
-{
-	lx_json_key(json, key);
-	lx_json_text(json, text, size);
-}
-
 /* The members that hold for all slices of a place; `taken`: those that arguments have. */
 static void put_own(const struct lx_export_pfw *state, struct lx_json *json, const struct lx_lexgion *lexgion, const char *comp,
 		    unsigned taken)
 {
 	lx_json_object(json);
-	put_text(json, "hhash", state->host, 16);
+	lx_export_pfw_put_text(json, "hhash", state->host, 16);
 	if (comp && !(taken & COMP))
-		put_text(json, "comp", comp, strlen(comp));
+		lx_export_pfw_put_text(json, "comp", comp, strlen(comp));
 	if (lexgion->file_size > 0 && !(taken & FILE_NAME))
-		put_text(json, "file", lexgion->file, lexgion->file_size);
+		lx_export_pfw_put_text(json, "file", lexgion->file, lexgion->file_size);
 	if (lexgion->file_size > 0 && !(taken & LINE)) {
 		lx_json_key(json, "line");
 		lx_json_u64(json, lexgion->line);
@@ -122,8 +116,8 @@ static void make_pieces(struct lx_export *export, struct lx_piece *piece, uint32
 	lx_export_label(lexgion, &label);
 	lx_pieces_begin(&state->pieces);
 	lx_json_object(json);
-	put_text(json, "name", label.name, label.name_size);
-	put_text(json, "cat", label.category, label.category_size);
+	lx_export_pfw_put_text(json, "name", label.name, label.name_size);
+	lx_export_pfw_put_text(json, "cat", label.category, label.category_size);
 	if (!state->letters) {
 		lx_json_key(json, "type");
 		lx_json_u64(json, type_of(lexgion));
@@ -325,7 +319,7 @@ static void put_counter(struct lx_export *export, const struct lx_told *told)
 	lx_json_init(json, state->line_file, false);
 	lx_json_object(json);
 	if (!state->letters) /* where each member is a counter of its own */
-		put_text(json, "hhash", state->host, 16);
+		lx_export_pfw_put_text(json, "hhash", state->host, 16);
 	lx_json_key_text(json, label.name, label.name_size);
 	lx_json_float(json, told->value);
 	lx_json_object_end(json);

@@ -92,17 +92,11 @@ static void end_record(struct lx_export *export)
 	lx_export_pfw_put(export);
 }
 
-static void put_text(struct lx_json *json, const char *key, const char *text, size_t size)
-{
-	lx_json_key(json, key);
-	lx_json_text(json, text, size);
-}
-
 struct lx_json *lx_export_pfw_begin_metadata(struct lx_export *export, const char *kind, unsigned type, const char *name, size_t size)
 {
 	struct lx_json *json = begin_record(export, kind, type, false, 0);
 
-	put_text(json, "name", name, size);
+	lx_export_pfw_put_text(json, "name", name, size);
 	lx_json_key(json, "value");
 	return json;
 }
@@ -162,13 +156,13 @@ static void put_start(struct lx_export *export, const char *command, const char 
 
 	lx_json_key(json, "ppid");
 	lx_json_u64(json, export->process->state.parent_pid);
-	put_text(json, "cmd_hash", command, 16);
-	put_text(json, "exec_hash", executable, 16);
+	lx_export_pfw_put_text(json, "cmd_hash", command, 16);
+	lx_export_pfw_put_text(json, "exec_hash", executable, 16);
 	lx_json_key(json, "version");
 	lx_json_u64(json, state->letters ? DIALECT_LETTERS : DIALECT);
 	ctime_r(&seconds, date);
-	put_text(json, "date", date, strcspn(date, "\n"));
-	put_text(json, "cwd", folder, 16);
+	lx_export_pfw_put_text(json, "date", date, strcspn(date, "\n"));
+	lx_export_pfw_put_text(json, "cwd", folder, 16);
 	end_record(export);
 }
 

@@ -42,4 +42,10 @@ void lx_export_pfw_put_metadata(struct lx_export *export, const char *kind, cons
 /* What was written to the line's file goes out. */
 void lx_export_pfw_put(struct lx_export *export);
 
+static inline void lx_export_pfw_put_text(struct lx_json *json, const char *key, const char *text, size_t size)
+{
+	lx_json_key(json, key);
+	lx_json_text(json, text, size);
+}
+
 #endif

@@ -14,7 +14,7 @@ from lextrace import fn, region, update
 """
 ALONE = """
 from lextrace import _core
-_core.start_annotations(run=os.fsencode(sys.argv[1]), program=b"app", executable=b"x", python=b"3", argv=b"app")
+_core.start(annotations=True, run=os.fsencode(sys.argv[1]), program=b"app", executable=b"x", python=b"3", argv=b"app")
 """
 
 

@@ -173,7 +173,8 @@ def _begin(prefix: str | None, rank, explicit: bool) -> None:
         os.environ["PINSIGHT_TRACE_IO"] = "OFF"
     try:
         os.makedirs(os.path.dirname(run), exist_ok=True)
-        _core.start_annotations(
+        _core.start(
+            annotations=True,
             run=os.fsencode(run),
             program=os.fsencode(lextrace._program()),
             executable=os.fsencode(sys.executable or ""),

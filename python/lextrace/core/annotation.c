@@ -364,3 +364,35 @@ int lx_comp_add(PyObject *comp)
 		return -1;
 	return lx_value_add(key, comp, LX_AS_ANY);
 }
+
+/* ---- Regions of `with` statements and loops ---- */
+
+int lx_place_begin(struct lx_shared_place *shared, const void *key)
+{
+	if (!lx_annotation_ready(&shared->place))
+		return 0;
+	lx_region_begin(key, shared->place.word, shared->place.plan);
+	if (lx_unlikely(shared->comp != NULL) && shared->place.comp == LX_COMP_NONE && lx_comp_add(shared->comp) != 0)
+		return -1;
+	return 1;
+}
+
+void lx_place_end(const struct lx_annotation *place, const void *key, bool unwinding)
+{
+	if (lx_session_active() && lx_annotation_attend())
+		lx_region_leave_with(key, place->plan, unwinding);
+	if (*lx_attention & LX_ATTENTION_WORK)
+		lx_annotation_attend();
+}
+
+/* ---- Attributes ---- */
+
+PyObject *lx_attribute_of(PyObject *object, PyObject *name, PyObject *inner)
+{
+	PyObject *value = PyObject_GenericGetAttr(object, name);
+
+	if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
+		return value;
+	PyErr_Clear();
+	return PyObject_GetAttr(inner, name);
+}

@@ -88,6 +88,17 @@ int lx_value_add(PyObject *key, PyObject *value, enum lx_as as);
 /* Adds what was given as comp and is none of lx_comp's. 0 or -1, as above; an empty one is none. */
 int lx_comp_add(PyObject *comp);
 
+/*
+ * The region of a shared place begins under `key`, if it is recorded here and now. 1; 0: it is not; -1 with an exception,
+ * as above, and begun.
+ */
+int lx_place_begin(struct lx_shared_place *shared, const void *key);
+/* A region that need not be the innermost ends, and what waits is looked after. An exception at hand stays. */
+void lx_place_end(const struct lx_annotation *place, const void *key, bool unwinding);
+
+/* An attribute of the object itself, or else of what it stands in front of. */
+PyObject *lx_attribute_of(PyObject *object, PyObject *name, PyObject *inner);
+
 /* ---- decorate.c, run.c ---- */
 
 struct lx_parameter {

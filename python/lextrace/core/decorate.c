@@ -169,12 +169,7 @@ static PyObject *bind_otherwise(PyObject *object, PyObject *instance, PyObject *
 
 static PyObject *get_attribute(PyObject *object, PyObject *name)
 {
-	PyObject *value = PyObject_GenericGetAttr(object, name);
-
-	if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
-		return value;
-	PyErr_Clear();
-	return PyObject_GetAttr(((lx_decorated *)object)->function, name);
+	return lx_attribute_of(object, name, ((lx_decorated *)object)->function);
 }
 
 /* What the function runs by is set where it runs. */

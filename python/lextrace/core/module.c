@@ -93,16 +93,6 @@ fail:
 	return NULL;
 }
 
-/* start() for annotations alone: the domains User and IO, not Python. */
-static PyObject *start_annotations(PyObject *module, PyObject *args, PyObject *keywords)
-{
-	PyObject *all = keywords ? PyDict_Copy(keywords) : PyDict_New();
-	PyObject *result = all && PyDict_SetItemString(all, "annotations", Py_True) == 0 ? start(module, args, all) : NULL;
-
-	Py_XDECREF(all);
-	return result;
-}
-
 static PyObject *stop(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
 	lx_python_hooks_clear();
@@ -273,9 +263,7 @@ end:
 
 static PyMethodDef methods[] = {
 	{"start", (PyCFunction)(void (*)(void))start, METH_VARARGS | METH_KEYWORDS,
-	 PyDoc_STR("Start a session and set the hooks of this interpreter.")},
-	{"start_annotations", (PyCFunction)(void (*)(void))start_annotations, METH_VARARGS | METH_KEYWORDS,
-	 PyDoc_STR("start() for annotations alone.")},
+	 PyDoc_STR("Start a session and set the hooks of this interpreter; `annotations`: the Python domain stays off.")},
 	{"process_folder", process_folder, METH_NOARGS, PyDoc_STR("The folder of this process in the run; '' without a recording.")},
 	{"lost", lost, METH_NOARGS, PyDoc_STR("What the last recording of this process has lost, as a text; '' for nothing.")},
 	{"write_pfw", (PyCFunction)(void (*)(void))write_pfw, METH_VARARGS | METH_KEYWORDS,

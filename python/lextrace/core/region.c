@@ -66,23 +66,12 @@ static void region_dealloc(struct region *self)
 
 static PyObject *region_enter(struct region *self, PyObject *Py_UNUSED(none))
 {
-	struct lx_annotation *place = &self->shared->place;
-	PyObject *comp = self->shared->comp;
-
-	if (!lx_annotation_ready(place))
-		return Py_NewRef(self);
-	lx_region_begin(self, place->word, place->plan);
-	if (lx_unlikely(comp != NULL) && place->comp == LX_COMP_NONE && lx_comp_add(comp) != 0)
-		return NULL;
-	return Py_NewRef(self);
+	return lx_place_begin(self->shared, self) < 0 ? NULL : Py_NewRef(self);
 }
 
 static PyObject *region_exit(struct region *self, PyObject *const *args, Py_ssize_t count)
 {
-	if (lx_session_active() && lx_annotation_attend())
-		lx_region_leave_with(self, self->shared->place.plan, count > 0 && args[0] != Py_None);
-	if (*lx_attention & LX_ATTENTION_WORK)
-		lx_annotation_attend();
+	lx_place_end(&self->shared->place, self, count > 0 && args[0] != Py_None);
 	Py_RETURN_FALSE;
 }
 

@@ -166,12 +166,7 @@ static PyObject *close_method(struct run *self, PyObject *Py_UNUSED(none))
 
 static PyObject *get_attribute(PyObject *object, PyObject *name)
 {
-	PyObject *value = PyObject_GenericGetAttr(object, name);
-
-	if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
-		return value;
-	PyErr_Clear();
-	return PyObject_GetAttr(((struct run *)object)->inner, name);
+	return lx_attribute_of(object, name, ((struct run *)object)->inner);
 }
 
 static int set_attribute(PyObject *object, PyObject *name, PyObject *value)

@@ -83,13 +83,10 @@ static PyObject *scope_enter(struct scope *self, PyObject *Py_UNUSED(none))
 		return NULL;
 	Py_SETREF(self->own, Py_NewRef(Py_None));
 	self->open++;
-	self->recorded = self->recorded << 1 | lx_annotation_ready(&self->shared->place);
-	if (!(self->recorded & 1))
-		return Py_NewRef(self);
-	lx_region_begin(self, self->shared->place.word, self->shared->place.plan);
-	if (self->shared->comp && self->shared->place.comp == LX_COMP_NONE && lx_comp_add(self->shared->comp) != 0)
-		return NULL;
-	return Py_NewRef(self);
+	int begun = lx_place_begin(self->shared, self);
+
+	self->recorded = self->recorded << 1 | (begun != 0);
+	return begun < 0 ? NULL : Py_NewRef(self);
 }
 
 /* The arguments that the class gives. */
@@ -122,10 +119,8 @@ static PyObject *scope_exit(struct scope *self, PyObject *const *args, Py_ssize_
 
 	self->open--;
 	self->recorded >>= 1;
-	if (recorded && lx_session_active() && lx_annotation_attend())
-		lx_region_leave_with(self, self->shared->place.plan, count > 0 && args[0] != Py_None);
-	if (*lx_attention & LX_ATTENTION_WORK)
-		lx_annotation_attend();
+	if (recorded)
+		lx_place_end(&self->shared->place, self, count > 0 && args[0] != Py_None);
 	if (result != 0)
 		return NULL;
 	Py_RETURN_NONE;

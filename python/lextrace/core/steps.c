@@ -17,10 +17,7 @@ static void end_body(struct steps *self)
 	if (!self->open)
 		return;
 	self->open = false;
-	if (lx_session_active() && lx_annotation_attend())
-		lx_region_leave_with(&self->body, self->body.plan, false);
-	if (*lx_attention & LX_ATTENTION_WORK)
-		lx_annotation_attend();
+	lx_place_end(&self->body, &self->body, false);
 }
 
 static void add_count(struct steps *self, long long number)
